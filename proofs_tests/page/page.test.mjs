@@ -21,6 +21,7 @@ import {
     isAccessible,
     MOST,
     onPage,
+    openTab,
     pause,
     press,
     RACE,
@@ -40,7 +41,7 @@ onPage(
     '',
     {},
     async (page) => {
-        await press(page, 'Open the laboratory');
+        await openTab(page, 'Experiment');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         const [cat] = await runs(page);
         assert.match(cat.config, /mixer=cat/);

@@ -11,6 +11,7 @@ import {
     hash,
     isAccessible,
     onPage,
+    openTab,
     press,
     runs,
     says,
@@ -23,13 +24,14 @@ const cell = (task, mixer) =>
 const ended = (page, one) => until(page, (one) => document.querySelector(one).dataset.status === 'done', one);
 
 onPage(
-    'the board is one press from the first screen; its cells are whole at every size',
+    'the board stands on the first screen, and alone; its cells are whole at every size',
     '',
     {},
     async (page) => {
-        await page.waitForSelector('.start-head button');
-        await press(page, 'See the board: three mechanisms, three tasks');
+        await counts(page, '.below .board .cell', 12);
+        await openTab(page, 'Board');
         await until(page, () => /view=board/.test(location.hash));
+        await counts(page, '.below', 0);
         await counts(page, '.board .cell', 12);
         // What is claimed stands in each, also of those that can only guess.
         const claims = await page.$$eval('.board .cell-foot', (all) => all.map((one) => one.textContent));

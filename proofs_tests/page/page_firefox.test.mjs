@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findFirefox, launch } from '../../scripts/browser.mjs';
-import { MOST, allDone, allReady, at, press, runs, until } from './testing.mjs';
+import { MOST, allDone, allReady, at, openTab, press, runs, until } from './testing.mjs';
 
 const skip = findFirefox().why ? `no browser: ${findFirefox().why}` : false;
 let lab;
@@ -45,19 +45,13 @@ test(
     async () => {
         const { page, complaints, close } = await lab.open('');
         await page.waitForSelector('.start');
-        await press(page, 'Open the laboratory');
+        await openTab(page, 'Experiment');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
         const titled = tabs.filter((name) => !['Story', 'Experiment'].includes(name));
         assert.equal(titled.length, tabs.length - 2);
         for (const name of titled) {
-            await page.evaluate(
-                (name) =>
-                    [...document.querySelectorAll('.views a')]
-                        .find((tab) => tab.textContent === name)
-                        .click(),
-                name,
-            );
+            await openTab(page, name);
             await until(page, (name) => document.querySelector('.view-head h2')?.textContent === name, name);
         }
         assert.deepEqual(complaints, []);

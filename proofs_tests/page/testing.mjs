@@ -126,6 +126,15 @@ export async function press(page, name) {
     }
     throw new Error(`the button ${name} hears no press`);
 }
+/** Open a view by its tab. */
+export async function openTab(page, name) {
+    const tab = await page.waitForFunction(
+        (name) => [...document.querySelectorAll('.views a')].find((one) => one.textContent === name),
+        { timeout: WAIT, polling: 50 },
+        name,
+    );
+    await tab.evaluate((one) => one.click());
+}
 /** Press the lesson's card, on whatever shelf it stands; gives the runs as they are when it was pressed. */
 export async function openLesson(page, title) {
     for (const shelf of await page.$$('.shelves input')) {

@@ -1,5 +1,5 @@
 // prefs.ts: choices of the visitor that belong to this browser and not to the address.
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 
 function remembered(key: string): string | null {
     try {
@@ -19,6 +19,14 @@ export function remember(key: string, value: string): void {
 /** Training stands still while the page is in a hidden tab. */
 export const pauseHidden = signal(remembered('pauseHidden') === '1');
 effect(() => remember('pauseHidden', pauseHidden.value ? '1' : '0'));
+
+/** This tab is hidden; and what the visitor set going rests for that. */
+export const hidden = signal(document.hidden);
+document.addEventListener('visibilitychange', () => (hidden.value = document.hidden));
+export const resting = computed(() => hidden.value && pauseHidden.value);
+
+/** The visitor wants no motion. */
+export const still = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /** Every setting is shown, also those that can be left alone. */
 export const allSettings = signal(remembered('allSettings') === '1');

@@ -85,10 +85,11 @@ export const isRunning = (): boolean => stop !== null && isTraining(cells());
 export const verdictOf = ({ promise, line, status }: Cell): Verdict =>
     judge(promise, line, status === 'done');
 /** Cells that were judged, and those of them that came out as claimed. */
-export function tally(): { all: number; judged: number; held: number } {
+export function tally(): { all: number; judged: number; held: number; fresh: boolean } {
     const ended = cells().filter(({ status }) => status === 'done');
     const held = ended.filter((cell) => verdictOf(cell).state === 'held');
-    return { all: cells().length, judged: ended.length, held: held.length };
+    const fresh = cells().every(({ status }) => status === 'waiting');
+    return { all: cells().length, judged: ended.length, held: held.length, fresh };
 }
 
 function hear(cell: Cell, entry: Entry): void {

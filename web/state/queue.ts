@@ -3,6 +3,7 @@
 import { effect } from '@preact/signals';
 import type { Values } from '../core/config.ts';
 import type { Mark } from '../core/marks.ts';
+import { resting } from '../core/prefs.ts';
 import { ticketsOf, type Entry } from './entry.ts';
 import { createEntry } from './members.ts';
 import { guests, pool } from './page.ts';
@@ -33,7 +34,10 @@ function train(trial: Trial, hears: Hears, then: () => void): void {
         if (trial.entry !== entry) return; // it was stopped
         // (Also after the page's own runs were paused, and these with them.)
         for (const [i, { ticket }] of entry.members.entries())
-            if (states[i] === 'ready' || states[i] === 'paused') pool().play([ticket], undefined, Infinity);
+            if (resting.value) {
+                if (states[i] === 'going') pool().pause([ticket]);
+            } else if (states[i] === 'ready' || states[i] === 'paused')
+                pool().play([ticket], undefined, Infinity);
         hears.news(trial, entry);
         if (states.includes('failed')) {
             trial.status = 'failed';

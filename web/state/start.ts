@@ -2,7 +2,7 @@
 // to another.
 import { computed, effect } from '@preact/signals';
 import type { Lab } from '../../wasm/loader/seqmix.ts';
-import { pauseHidden, remembered } from '../core/prefs.ts';
+import { remembered, resting } from '../core/prefs.ts';
 import { Pool } from '../training/pool.ts';
 import { remember } from './address.ts';
 import { score } from './history.ts';
@@ -94,11 +94,11 @@ export function start(loaded: Lab): void {
     effect(() => pool().tryLengths(measuring.value));
     addEventListener('hashchange', obey);
     let waiting = false; // for the tab to be seen again
-    document.addEventListener('visibilitychange', () => {
-        if (document.hidden && playing.value && pauseHidden.value) {
-            waiting = true;
-            pause();
-        } else if (!document.hidden && waiting) {
+    effect(() => {
+        if (resting.value) {
+            waiting = playing.peek();
+            if (waiting) pause();
+        } else if (waiting) {
             waiting = false;
             go();
         }

@@ -1,7 +1,8 @@
-// story.ts: what the view Start is about: five small models of its own, apart from the laboratory's, the
-// line that they are asked, and the filter that the reader has in hand.
+// story.ts: what the view Story is about: five small models of its own, apart from the laboratory's, the
+// line that they are asked, the switch between the first two, and the filter that the reader has in hand.
 import { computed, effect, signal } from '@preact/signals';
 import { MARKS } from '../core/marks.ts';
+import { hidden, still } from '../core/prefs.ts';
 import { isProblem, type Edits, type Look } from '../training/protocol.ts';
 import type { Entry } from './entry.ts';
 import { createEntry } from './members.ts';
@@ -12,7 +13,7 @@ import { runsOf } from './setup.ts';
  * from this seed the tap that matters comes out above zero. */
 const LINES = 'task=mqar&vocab=52&steps=120&batch=32&rate=0.01';
 const TASK = `${LINES}&seed=9`;
-const FIRST_VALUE = 26;
+export const FIRST_VALUE = 26;
 export const PAIRS = 8;
 export const TRAINED_LENGTH = 64;
 const SHORTEST = 4 * PAIRS; // the least length of the task; the line is filled up to it with zeros
@@ -59,10 +60,46 @@ export function accuracyOf(kind: Kind): number | undefined {
 }
 export const isTrained = (kind: Kind): boolean => modelOf(kind)?.live.value.status === 'done';
 
-/** What the reader guessed of attention, and whether he switched the filter on: what is trained for a later
- * step is not shown in the earlier ones before. */
-export const guessed = signal<'can' | 'cannot' | null>(null);
+// ---- The switch -------------------------------------------------------------------------------------------
+
+/** Whether the model with the filter is shown, or attention alone. */
 export const switchedOn = signal(false);
+/** The reader has used the switch: from then on it is his alone. */
+export const touched = signal(false);
+/** What was seen of the filter's model while it learnt, each with the held-out share of that moment. */
+const course: Told[] = [];
+/** Of these, what is shown again now. */
+export const replayed = signal<Told | null>(null);
+const FRAME = 1000 / 24;
+let frame = 0;
+
+/** On, the filter settles once more, as it was seen to, from where it beats a guess. */
+export function turn(on: boolean): void {
+    switchedOn.value = on;
+    cancelAnimationFrame(frame);
+    replayed.value = null;
+    if (!on || still() || !isTrained('keys')) return;
+    const frames = course.slice(course.findIndex(({ share }) => (share ?? 0) >= 1 / PAIRS));
+    let began = 0;
+    const draw = (now: number) => {
+        began ||= now;
+        replayed.value = frames[Math.floor((now - began) / FRAME)] ?? null;
+        if (replayed.value) frame = requestAnimationFrame(draw);
+    };
+    frame = requestAnimationFrame(draw);
+}
+/** Both learn, and when they have, the switch goes on by itself, once, if nobody was faster. */
+export function begin(): void {
+    if (modelOf('keys')) return;
+    learn('attention');
+    learn('keys');
+    const stop = effect(() => {
+        const ready = isTrained('attention') && isTrained('keys') && told.value.keys;
+        if (!ready && !touched.value) return;
+        if (!touched.value) queueMicrotask(() => turn(true));
+        queueMicrotask(() => stop());
+    });
+}
 
 // ---- The line ---------------------------------------------------------------------------------------------
 
@@ -86,11 +123,13 @@ export const wanted = (tokens: readonly number[], i: number): number =>
 export const pairOf = (tokens: readonly number[], i: number): number =>
     Math.floor((i < 2 * PAIRS ? i : tokens.indexOf(tokens[i]!)) / 2);
 export const isKey = (token: number): boolean => token < FIRST_VALUE;
-export const written = (token: number): string =>
-    isKey(token) ? String.fromCharCode(64 + token) : `${token - FIRST_VALUE + 1}`;
 export const QUESTIONS = Array.from({ length: PAIRS }, (_, i) => 2 * PAIRS + i);
 /** The question whose answer is followed. */
 export const question = signal(2 * PAIRS);
+/** On a phone's width the line has no room for all its questions. */
+const phone = matchMedia('(max-width: 559px)');
+export const narrow = signal(phone.matches);
+phone.addEventListener('change', () => (narrow.value = phone.matches));
 
 /** The pairs' tokens in another order, always the same; the questions stay. */
 export const torn = (tokens: readonly number[]): number[] => [
@@ -117,7 +156,7 @@ export interface Told {
     look: Look;
     /** The taps that were in hand, of which `look` and `share` tell; null: as they were learnt. */
     hand: readonly number[] | null;
-    /** Held-out share of right answers with these. */
+    /** Held-out share of right answers with these; of learnt ones, when it was last tried. */
     share: number | undefined;
 }
 export const told = signal<Partial<Record<Kind, Told>>>({});
@@ -205,16 +244,23 @@ function latest(body: () => Promise<void>): () => void {
         })();
     };
 }
+/** The filter that it had when it was looked at. */
+export const tapsOf = (look: Look): number[] => [
+    ...(look.tensors.find(({ name }) => name === FILTER)?.data ?? []),
+];
 async function follow(kind: Kind): Promise<void> {
     const held = kind === 'keys' ? hand.value : null;
     const edits: Edits = held ? { [FILTER]: held } : {};
     const asked = line.value;
     const look = await ask(kind, asked, edits);
     if (!look) return;
-    const share = held ? (await tryAt(kind, HELD_OUT, '', edits))?.accuracy : undefined;
-    told.value = { ...told.value, [kind]: { line: asked, look, hand: held, share } };
-    if (kind === 'keys' && !held)
-        learnt.value = [...(look.tensors.find(({ name }) => name === FILTER)?.data ?? [])];
+    const share = held ? (await tryAt(kind, HELD_OUT, '', edits))?.accuracy : known(kind);
+    const now = { line: asked, look, hand: held, share };
+    told.value = { ...told.value, [kind]: now };
+    if (kind !== 'keys' || held) return;
+    learnt.value = tapsOf(look);
+    if (course[0]?.line !== asked) course.length = 0;
+    if (course.at(-1)?.look.step !== look.step) course.push(now);
 }
 
 /** Let a model learn, from its first call on. */
@@ -225,8 +271,10 @@ export function learn(kind: Kind): void {
     made.value = { ...made.peek(), [kind]: entry };
     const status = computed(() => entry.live.value.status);
     const step = computed(() => entry.live.value.step);
+    // Nobody asked for it: in a hidden tab it rests.
     effect(() => {
-        if (status.value === 'ready' || status.value === 'paused')
+        if (hidden.value) pool().pause([entry.ticket]);
+        else if (status.value === 'ready' || status.value === 'paused')
             pool().play([entry.ticket], undefined, PACE);
     });
     const again = latest(() => follow(kind));

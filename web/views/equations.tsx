@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import about from 'virtual:equations';
 import type { EquationSteps } from '../../wasm/loader/verify.ts';
 import { counted } from '../core/figures.ts';
+import { still } from '../core/prefs.ts';
 import { asking } from '../training/proofs.ts';
 import type { Problem } from '../training/protocol.ts';
 import {
@@ -92,8 +93,7 @@ export default function Equations() {
     useEffect(() => {
         if (!shown.current || !race.current) return;
         shown.current = false;
-        const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-        race.current.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+        race.current.scrollIntoView({ block: 'nearest', behavior: still() ? 'auto' : 'smooth' });
     });
     return (
         <div class="equations" data-state={!current ? 'asking' : fault ? 'wrong' : 'right'}>

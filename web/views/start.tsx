@@ -1,49 +1,75 @@
-// start.tsx: the first view: why a filter of three taps matters, in eight short steps, each beside a live
-// model that is trained while it is read.
+// start.tsx: the first view: what a filter of three weights does for attention, at once; below it the board;
+// then why, in seven short steps, each beside a live model.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import '../styles/theorems.css';
 import '../styles/start.css';
-import { guessed, learn, switchedOn } from '../state/story.ts';
+import { still } from '../core/prefs.ts';
+import { runBoard, tally } from '../state/board.ts';
+import { begin, isTrained, switchedOn, touched } from '../state/story.ts';
 import { view } from '../state/page.ts';
-import { openView, setView } from '../state/viewing.ts';
+import { setView } from '../state/viewing.ts';
+import Board from './board.tsx';
 import { Bring, Doubts } from './start/beyond.tsx';
 import { Answer, Hands, Lengths } from './start/mechanism.tsx';
-import { Fail, Puzzle, SwitchOn } from './start/task.tsx';
+import { Both, Fail, Filter } from './start/task.tsx';
 
+/** From the second on. */
 const STEPS = [
-    ['Remember', 'A line to remember', Puzzle],
-    ['Guess', 'Can attention do it?', Fail],
-    ['Learn', 'Switch a filter on', SwitchOn],
+    ['Fail', 'Why attention guesses', Fail],
+    ['Learn', 'What the filter adds', Filter],
     ['Adjust', 'Set the filter yourself', Hands],
     ['Follow', 'How one answer comes about', Answer],
     ['Stretch', 'Make the line longer', Lengths],
     ['Doubt', 'Does it have to be this filter?', Doubts],
     ['Yours', 'Now yours', Bring],
 ] as const;
+const ALL = STEPS.length + 1;
 
-/** The step that is read now; models that it needs are trained by then. */
-function reach(step: number): void {
-    if (step >= 3) learn('attention');
-    if (step >= 4) learn('keys');
-}
 const READ_AT = 0.3;
-/** What the reader did, in the address beside the step: '4.can.on'. */
+/** What the reader did, in the address beside the step: '4.on'. */
 const told = (step: number): string => {
-    const did = [guessed.value, switchedOn.value && 'on'].filter(Boolean);
+    const did = touched.value ? [switchedOn.value ? 'on' : 'off'] : [];
     return step > 1 || did.length ? [step, ...did].join('.') : '';
 };
 function takeUp(words: readonly string[]): void {
-    const guess = (['can', 'cannot'] as const).find((one) => words.includes(one));
-    if (guess) {
-        guessed.value = guess;
-        learn('attention');
-    }
-    if (words.includes('on')) {
-        switchedOn.value = true;
-        learn('keys');
-    }
+    if (!words.includes('on') && !words.includes('off')) return;
+    touched.value = true;
+    switchedOn.value = words.includes('on');
 }
 const place = (step: number) => document.getElementById(`step-${step}`);
+
+const SEEN_FOR = 700; // milliseconds: who only passes by has not seen it
+/** The board, which trains once it is seen and the models above it have learnt. */
+function Below() {
+    const host = useRef<HTMLElement>(null);
+    const ready = isTrained('attention') && isTrained('keys');
+    useEffect(() => {
+        if (!ready) return;
+        let timer: ReturnType<typeof setTimeout>;
+        const observer = new IntersectionObserver(
+            (seen) => {
+                clearTimeout(timer);
+                if (!seen.at(-1)!.isIntersecting) return;
+                timer = setTimeout(() => {
+                    observer.disconnect();
+                    if (tally().fresh) runBoard();
+                }, SEEN_FOR);
+            },
+            { rootMargin: '0px 0px -50%' },
+        );
+        observer.observe(host.current!);
+        return () => {
+            observer.disconnect();
+            clearTimeout(timer);
+        };
+    }, [ready]);
+    return (
+        <section class="below" ref={host} aria-labelledby="below-title">
+            <h3 id="below-title">Three mechanisms, three tasks, and attention beside them</h3>
+            <Board />
+        </section>
+    );
+}
 
 export default function Start() {
     const [now, setNow] = useState(1);
@@ -51,10 +77,11 @@ export default function Start() {
     const begun = useRef(false);
     const gone = useRef(-Infinity); // when a step was last gone to: what is passed on the way is not read
     const go = (step: number) => {
-        const to = Math.max(1, Math.min(STEPS.length, step));
-        const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-        place(to)?.scrollIntoView({ block: 'start', behavior: still ? 'auto' : 'smooth' });
-        place(to)?.querySelector<HTMLElement>('h3')?.focus({ preventScroll: true });
+        const to = Math.max(1, Math.min(ALL, step));
+        const behavior = still() ? 'auto' : 'smooth';
+        if (to > 1) place(to)?.scrollIntoView({ block: 'start', behavior });
+        else scrollTo({ top: 0, behavior });
+        place(to)?.querySelector<HTMLElement>('h2, h3')?.focus({ preventScroll: true });
         gone.current = performance.now();
         setNow(to);
     };
@@ -62,8 +89,9 @@ export default function Start() {
         const [step, ...did] = view.peek().detail.split('.');
         const wanted = Number(step);
         takeUp(did);
+        begin();
         // Once drawings have their heights.
-        if (wanted > 1 && wanted <= STEPS.length)
+        if (wanted > 1 && wanted <= ALL)
             setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);
         // The step under a line a third of the way down is read; above the first it is the first.
         let frame = 0;
@@ -83,7 +111,6 @@ export default function Start() {
         };
     }, []);
     useLayoutEffect(() => {
-        reach(now);
         const turn = (event: KeyboardEvent) => {
             const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
             const held = (event.target as HTMLElement).closest(
@@ -103,25 +130,23 @@ export default function Start() {
     }, [detail]);
     return (
         <div class="start" ref={host}>
-            <div class="start-head">
-                <h2>Can attention look things up?</h2>
-                <p>
-                    Eight short steps. Every model in them is trained here, now, in this browser; a number
-                    that was measured elsewhere says so.{' '}
-                    <span class="by-key">Scroll, or use the arrow keys ← and →.</span>
-                </p>
-                <div class="row">
-                    <button type="button" onClick={() => openView('board')}>
-                        See the board: three mechanisms, three tasks
-                    </button>
-                    <button type="button" onClick={() => openView('experiment')}>
-                        Open the laboratory
-                    </button>
-                </div>
-            </div>
+            <section class="step first" id="step-1" aria-labelledby="step-1-title">
+                <Both
+                    why={
+                        <button type="button" class="link" onClick={() => go(2)}>
+                            See why (2 min)
+                        </button>
+                    }
+                >
+                    <h2 id="step-1-title" tabIndex={-1}>
+                        Attention can’t remember who stood next to whom. Three weights fix that.
+                    </h2>
+                </Both>
+            </section>
+            <Below />
             <nav class="steps" aria-label="Steps">
                 <ol>
-                    {STEPS.map(([name], i) => (
+                    {['See', ...STEPS.map(([name]) => name)].map((name, i) => (
                         <li key={name}>
                             <button
                                 type="button"
@@ -138,17 +163,17 @@ export default function Start() {
                 <section
                     key={title}
                     class="step"
-                    id={`step-${i + 1}`}
-                    aria-labelledby={`step-${i + 1}-title`}
+                    id={`step-${i + 2}`}
+                    aria-labelledby={`step-${i + 2}-title`}
                 >
                     <Step>
-                        <h3 id={`step-${i + 1}-title`} tabIndex={-1}>
-                            <span class="number">{i + 1}</span> {title}
+                        <h3 id={`step-${i + 2}-title`} tabIndex={-1}>
+                            <span class="number">{i + 2}</span> {title}
                         </h3>
                     </Step>
                     {i + 1 < STEPS.length && (
                         <p class="onward">
-                            <button type="button" class="quiet" onClick={() => go(i + 2)}>
+                            <button type="button" class="quiet" onClick={() => go(i + 3)}>
                                 {STEPS[i + 1]![1]} →
                             </button>
                         </p>

@@ -14,7 +14,6 @@ import {
     QUESTIONS,
     rightOf,
     torn,
-    written,
 } from '../../state/story.ts';
 import { LESSON } from '../../state/lesson.ts';
 import { begun, lab } from '../../state/page.ts';
@@ -26,6 +25,7 @@ import { Stems } from '../theorems/stems.tsx';
 import { Arcs } from './arcs.tsx';
 import { Chosen } from './chosen.tsx';
 import { Beside, Choices, Live, Progress, type StepProps } from './frame.tsx';
+import { written } from './icons.tsx';
 import { Line } from './line.tsx';
 import { Pixels } from './pixels.tsx';
 
@@ -46,7 +46,7 @@ export function Doubts({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        You gave attention a filter: three numbers, learnt, the same for every token. Each
+                        You gave attention a filter: three weights, learnt, the same for every token. Each
                         part of that can be doubted, and tried.
                     </p>
                     <Choices label="What is asked" choices={DOUBTS} value={shown} set={show} />
@@ -170,17 +170,18 @@ function Torn() {
         <>
             <p class="caption">Attention, and where it looks:</p>
             <div class="answer">
-                <Line tokens={apart ? other : tokens} asked={tokens} look={look} name="attention" />
-                <Arcs
-                    tokens={apart ? other : tokens}
-                    row={question.value}
-                    weights={mapRows(look.map!, look.sample.length, 0, question.value)}
-                    taps={null}
-                    stage={2}
-                    below
-                    tone="tone-attention"
-                    label={`Where attention looks from the question ${written(tokens[question.value]!)}`}
-                />
+                <Line tokens={apart ? other : tokens} asked={tokens} look={look} name="attention">
+                    <Arcs
+                        tokens={apart ? other : tokens}
+                        row={question.value}
+                        weights={mapRows(look.map!, look.sample.length, 0, question.value)}
+                        taps={null}
+                        stage={2}
+                        below
+                        tone="tone-attention"
+                        label={`Where attention looks from the question ${written(tokens[question.value]!)}`}
+                    />
+                </Line>
             </div>
             {apart && (
                 <>
@@ -313,7 +314,7 @@ export function Bring({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        You know now what three numbers do for attention, and why. The laboratory has the same
+                        You know now what three weights do for attention, and why. The laboratory has the same
                         models with every setting, on tasks that you choose or bring.
                     </p>
                 </>

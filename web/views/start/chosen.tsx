@@ -9,7 +9,9 @@ import {
     learn,
     line,
     modelOf,
+    narrow,
     PAIRS,
+    question,
     rightOf,
     sharedBy,
     type Choice,
@@ -42,7 +44,7 @@ function Rows({ rows, tokens }: { rows: readonly Float32Array[]; tokens: readonl
         const wide = shares(tokens).flatMap((part, t) => Array.from({ length: part }, () => t));
         const values = Float32Array.from(rows.flatMap((row) => wide.map((t) => row[t]!)));
         drawSigned(canvas.current!, values, rows.length, wide.length, 1);
-    }, [rows, tokens, painted.value]);
+    }, [rows, tokens, painted.value, narrow.value, question.value]);
     return (
         <canvas
             ref={canvas}

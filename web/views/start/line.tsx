@@ -1,11 +1,13 @@
 // line.tsx: the line of pairs and questions: each pair in its colour, a question in that of its key, under it
-// the answer with its tick.
+// the answer with its tick. On a phone the line ends on the question that is followed; all stand below it.
+import type { ComponentChildren } from 'preact';
 import type { Look } from '../../training/protocol.ts';
-import { isKey, PAIRS, pairOf, question, wanted, written } from '../../state/story.ts';
+import { narrow, PAIRS, pairOf, question, QUESTIONS, wanted } from '../../state/story.ts';
+import { Written, written } from './icons.tsx';
 
-/** How wide each token stands: a question has its answer below it, a number up to two digits. */
+/** How wide each token stands: a question has its answer below it. */
 export const shares = (tokens: readonly number[]): number[] =>
-    tokens.map((token, i) => (i >= 2 * PAIRS ? 5 : isKey(token) ? 3 : 4));
+    tokens.map((_, i) => (i < 2 * PAIRS ? 3 : !narrow.value ? 5 : i === question.value ? 7 : 0));
 /** Where the middle of each token is in a line of this width. */
 export function middles(tokens: readonly number[], width: number): number[] {
     const parts = shares(tokens);
@@ -14,19 +16,9 @@ export function middles(tokens: readonly number[], width: number): number[] {
     return parts.map((part) => (left += part) && (left - part / 2) * unit);
 }
 
-/** Every pair as a box, for reading. */
-export function Pairs({ tokens }: { tokens: readonly number[] }) {
-    return (
-        <ol class="pairs" aria-label="The line: eight letters, each with its number">
-            {Array.from({ length: PAIRS }, (_, i) => (
-                <li key={i} class={`pair pair-${i + 1}`}>
-                    <b>{written(tokens[2 * i]!)}</b>
-                    <span>{written(tokens[2 * i + 1]!)}</span>
-                </li>
-            ))}
-        </ol>
-    );
-}
+const TONES = ['run-1', 'run-5', 'run-3', 'run-4', 'run-2', 'run-6', 'edge', 'ink'];
+/** The colour of a pair, counted from 0. */
+export const toneOf = (pair: number) => `--tone: var(--${TONES[pair]})`;
 
 interface Props {
     tokens: readonly number[];
@@ -37,52 +29,68 @@ interface Props {
     asked?: readonly number[];
     /** The order that says the right answers. */
     judged?: readonly number[];
+    /** What hangs below the line. */
+    children?: ComponentChildren;
 }
 
 /** The whole line on one row, as wide as its place; questions can be picked. */
-export function Line({ tokens, look, name, asked = tokens, judged = asked }: Props) {
-    const columns = shares(tokens).map((part) => `minmax(0, ${part}fr)`);
+export function Line({ tokens, look, name, asked = tokens, judged = asked, children }: Props) {
+    const columns = shares(tokens).flatMap((part) => (part ? [`minmax(0, ${part}fr)`] : []));
+    const asking = (i: number) => {
+        const answer = look?.sample.predicted?.[i];
+        const right = answer === wanted(judged, i);
+        return (
+            <li key={i} class="cell asks" style={toneOf(pairOf(asked, i))}>
+                <button
+                    type="button"
+                    aria-pressed={i === question.value}
+                    onClick={() => (question.value = i)}
+                >
+                    <b>
+                        <span class="unseen">Question </span>
+                        {written(tokens[i]!)}
+                    </b>
+                    {answer !== undefined && (
+                        <span class={right ? 'right' : 'wrong'}>
+                            <span class="unseen">
+                                , answered {right ? 'right' : `wrong, wanted ${written(wanted(judged, i))}`}
+                                :{' '}
+                            </span>
+                            <span aria-hidden="true">{right ? '✓' : '✗'}</span>
+                            <Written token={answer} />
+                        </span>
+                    )}
+                </button>
+            </li>
+        );
+    };
     return (
-        <ol
-            class="line"
-            aria-label={`The line, and the answers of ${name}`}
-            style={{ gridTemplateColumns: columns.join(' ') }}
-        >
-            {tokens.map((token, i) => {
-                if (i < 2 * PAIRS)
-                    return (
-                        <li key={i} class={`cell pair-${pairOf(asked, asked.indexOf(token)) + 1}`}>
-                            {isKey(token) ? <b>{written(token)}</b> : written(token)}
+        <>
+            <ol
+                class="line"
+                aria-label={`The line, and the answers of ${name}`}
+                style={{ gridTemplateColumns: columns.join(' ') }}
+            >
+                {tokens.map((token, i) =>
+                    i < 2 * PAIRS ? (
+                        <li key={i} class="cell" style={toneOf(pairOf(asked, asked.indexOf(token)))}>
+                            <Written token={token} />
                         </li>
-                    );
-                const answer = look?.sample.predicted?.[i];
-                const right = answer === wanted(judged, i);
-                return (
-                    <li key={i} class={`cell asks pair-${pairOf(asked, i) + 1}`}>
-                        <button
-                            type="button"
-                            aria-pressed={i === question.value}
-                            onClick={() => (question.value = i)}
-                        >
-                            <b>
-                                <span class="unseen">Question </span>
-                                {written(token)}
-                            </b>
-                            {answer !== undefined && (
-                                <span class={right ? 'right' : 'wrong'}>
-                                    <span class="unseen">
-                                        , answered{' '}
-                                        {right ? 'right' : `wrong, wanted ${written(wanted(judged, i))}`}
-                                        :{' '}
-                                    </span>
-                                    <span aria-hidden="true">{right ? '✓' : '✗'}</span>
-                                    {written(answer)}
-                                </span>
-                            )}
-                        </button>
-                    </li>
-                );
-            })}
-        </ol>
+                    ) : !narrow.value ? (
+                        asking(i)
+                    ) : i === question.value ? (
+                        <li key={i} class="cell asks" style={toneOf(pairOf(asked, i))}>
+                            <Written token={token} />?
+                        </li>
+                    ) : null,
+                )}
+            </ol>
+            {children}
+            {narrow.value && (
+                <ol class="line all" aria-label="Questions">
+                    {QUESTIONS.map(asking)}
+                </ol>
+            )}
+        </>
     );
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
 import { counted, percent, signed } from '../../core/figures.ts';
+import { still } from '../../core/prefs.ts';
 import type { Look } from '../../training/protocol.ts';
 import {
     accuracyOf,
@@ -21,7 +22,6 @@ import {
     TRAINED_LENGTH,
     tryAt,
     wanted,
-    written,
     type Kind,
 } from '../../state/story.ts';
 import { Drawing } from '../drawing.tsx';
@@ -29,6 +29,7 @@ import { Arcs } from './arcs.tsx';
 import { Climb } from './climb.tsx';
 import { Ends, enlarged, type End } from './ends.tsx';
 import { Beside, Choices, Live, Progress, share, two, type StepProps } from './frame.tsx';
+import { Written, written } from './icons.tsx';
 import { Line } from './line.tsx';
 
 const rowOf = (look: Look): Float32Array => mapRows(look.map!, look.sample.length, 0, question.value);
@@ -36,7 +37,7 @@ const rowOf = (look: Look): Float32Array => mapRows(look.map!, look.sample.lengt
 const whither = (tokens: readonly number[], at: number): string =>
     at === question.value
         ? 'at itself'
-        : `at ${at >= 2 * PAIRS ? 'the question ' : isKey(tokens[at]!) ? 'the letter ' : ''}${written(tokens[at]!)}`;
+        : `at ${at >= 2 * PAIRS ? 'the question ' : isKey(tokens[at]!) ? 'the letter ' : 'the '}${written(tokens[at]!)}`;
 /** The place that is looked at most. */
 const mostOf = (row: Float32Array) => row.reduce((top, weight, j) => (weight > row[top]! ? j : top), 0);
 const TAPS = ['the token itself', 'the token before', 'two tokens back'];
@@ -57,23 +58,15 @@ export function Hands({ children }: StepProps) {
     const ready = isTrained('keys') && now && taps;
     const live = modelOf('keys')?.live.value;
     const set = (i: number, value: number) => (hand.value = taps!.map((tap, j) => (j === i ? value : tap)));
-    const right = now?.share ?? accuracyOf('keys');
+    const right = now?.hand ? now.share : accuracyOf('keys');
     return (
         <Beside
             words={
                 <>
                     {children}
                     <p>
-                        {isTrained('keys') || !live ? (
-                            'This is the trained model.'
-                        ) : (
-                            <>
-                                This will be the trained model: <Live>{live.step}</Live> of {live.steps}{' '}
-                                batches.
-                            </>
-                        )}{' '}
-                        Move its three numbers, and it answers with yours. Take the second down to 0: what is
-                        left?
+                        Move the three weights of the trained model, and it answers with yours. Take the
+                        second down to 0: what is left?
                     </p>
                     <div class="taps">
                         {TAPS.map((name, i) => (
@@ -152,7 +145,7 @@ export function Hands({ children }: StepProps) {
                             : (right ?? 1) > 0.9
                               ? 'It still works.'
                               : (right ?? 1) < 0.1
-                                ? `Recall is gone, it does worse than a guess: the question ${written(tokens[question.value]!)} looks ${whither(tokens, mostOf(rowOf(now.look)))} now, and its number stands elsewhere.`
+                                ? `Recall is gone, it does worse than a guess: the question ${written(tokens[question.value]!)} looks ${whither(tokens, mostOf(rowOf(now.look)))} now, and its icon stands elsewhere.`
                                 : (right ?? 1) < 0.25
                                   ? 'Recall is gone: no better than guessing.'
                                   : 'It works in part.'}
@@ -184,7 +177,7 @@ function useStages(host: { current: HTMLElement | null }, ready: boolean) {
         if (from < 3) timer.current = setTimeout(() => play((from + 1) as Stage), STAGE_TIME);
     };
     useEffect(() => {
-        if (!ready || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+        if (!ready || still()) return;
         const observer = new IntersectionObserver(
             (seen) => {
                 if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
@@ -217,7 +210,7 @@ export function Answer({ children }: StepProps) {
     const theirs = attention?.line === tokens ? attention.look : null;
     const { stage, play, choose } = useStages(host, isTrained('keys') && Boolean(ours?.map));
     const i = question.value;
-    const [key, value] = [written(tokens[i]!), written(wanted(tokens, i))];
+    const [key, value] = [written(tokens[i]!), `the ${written(wanted(tokens, i))}`];
     const valueAt = tokens.indexOf(tokens[i]!) + 1;
     const row = ours?.map ? rowOf(ours) : null;
     const other = theirs?.map ? rowOf(theirs) : null;
@@ -246,7 +239,7 @@ export function Answer({ children }: StepProps) {
             'Copy',
             <>
                 {copied(row ? row[found]! : 1, answer === null || answer === tokens[found])}{' '}
-                <Live>{answer === null ? '–' : written(answer)}</Live>.
+                <Live>{answer === null ? '–' : <Written token={answer} />}</Live>.
             </>,
         ],
     ];
@@ -284,7 +277,10 @@ export function Answer({ children }: StepProps) {
                     {other && isTrained('attention') && (
                         <p>
                             Below the line, attention without a filter: of the same question most goes to{' '}
-                            <Live>{written(tokens[most]!)}</Live>, <Live>{percent(other[most]!)}</Live>
+                            <Live>
+                                <Written token={tokens[most]!} />
+                            </Live>
+                            , <Live>{percent(other[most]!)}</Live>
                             {most === valueAt ? (
                                 '. Here it happens to look at the right one: ask the others.'
                             ) : (
@@ -292,7 +288,10 @@ export function Answer({ children }: StepProps) {
                                     ; on {value} lie <Live>{percent(other[valueAt]!)}</Live>, for the label of{' '}
                                     {value} does not say that {key} stood before it. It copies a mixture of
                                     all that it looks at, and answers{' '}
-                                    <Live>{written(theirs!.sample.predicted![i]!)}</Live>.
+                                    <Live>
+                                        <Written token={theirs!.sample.predicted![i]!} />
+                                    </Live>
+                                    .
                                 </>
                             )}
                         </p>
@@ -320,19 +319,20 @@ export function Answer({ children }: StepProps) {
                         label={`With the filter: the question ${key} looks at ${written(tokens[found]!)}`}
                     />
                 )}
-                <Line tokens={tokens} look={ours ?? null} name="the block with its filter" />
-                {other && (
-                    <Arcs
-                        tokens={tokens}
-                        row={i}
-                        weights={other}
-                        taps={null}
-                        stage={2}
-                        below
-                        tone="tone-attention"
-                        label={`Without it: the question ${key} looks at many places`}
-                    />
-                )}
+                <Line tokens={tokens} look={ours ?? null} name="the block with its filter">
+                    {other && (
+                        <Arcs
+                            tokens={tokens}
+                            row={i}
+                            weights={other}
+                            taps={null}
+                            stage={2}
+                            below
+                            tone="tone-attention"
+                            label={`Without it: the question ${key} looks at many places`}
+                        />
+                    )}
+                </Line>
             </div>
             <Predict />
         </Beside>
@@ -347,7 +347,7 @@ function Predict() {
         <div class="predict">
             <h4>Now predict</h4>
             <p>
-                Put the same filter on the contents (the values) alone: three numbers mix into each content
+                Put the same filter on the contents (the values) alone: three weights mix into each content
                 the contents of the two tokens before it, never of those after, and every label (key) stays
                 its own. Does that recall?
             </p>
@@ -370,7 +370,7 @@ function Predict() {
                         {!isTrained('values')
                             ? 'It learns …'
                             : (result ?? 1) < 0.25
-                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its number. The letter itself it could find; but mixed into the content there is what stood before the letter, not the number after it.`
+                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its icon. The letter itself it could find; but mixed into the content there is what stood before the letter, not the icon after it.`
                               : `It reaches ${share(result)}.`}
                     </p>
                 </>

@@ -1,10 +1,12 @@
 // mix.tsx: what the label of one token is made of: its own, and through the filter those of the two before.
-import { isKey, written } from '../../state/story.ts';
+import { isKey } from '../../state/story.ts';
 import { Drawing } from '../drawing.tsx';
 import { enlarged } from './ends.tsx';
 import { two } from './frame.tsx';
+import { Shape, written } from './icons.tsx';
+import { toneOf } from './line.tsx';
 
-const AT = 3; // the token whose label is made: the second number
+const AT = 3; // the token whose label is made: the second value
 const SHOWN = 5; // it, those before it, and one after it
 const HEIGHT = 132;
 const BOX = 30;
@@ -53,18 +55,23 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
                             {tokens.slice(0, SHOWN).map((token, i) => (
                                 <g
                                     key={i}
-                                    class={`token pair-${Math.floor(i / 2) + 1}${i > AT ? ' after' : ''}`}
+                                    class={i > AT ? 'token after' : 'token'}
+                                    style={toneOf(Math.floor(i / 2))}
                                 >
                                     <rect x={x(i) - 20 * large} y={1} width={40 * large} height={box} />
-                                    <text
-                                        class={isKey(token) ? 'letter' : ''}
-                                        x={x(i)}
-                                        y={1 + box / 2}
-                                        text-anchor="middle"
-                                        dominant-baseline="central"
-                                    >
-                                        {written(token)}
-                                    </text>
+                                    {isKey(token) ? (
+                                        <text
+                                            class="letter"
+                                            x={x(i)}
+                                            y={1 + box / 2}
+                                            text-anchor="middle"
+                                            dominant-baseline="central"
+                                        >
+                                            {written(token)}
+                                        </text>
+                                    ) : (
+                                        <Shape token={token} x={x(i)} y={1 + box / 2} />
+                                    )}
                                 </g>
                             ))}
                             <rect

@@ -1,84 +1,130 @@
-// task.tsx: steps 1 to 3: the task, attention that fails at it, the filter that lets it learn.
-import { useState } from 'preact/hooks';
+// task.tsx: steps 1 to 3: two models on one task, told apart by a switch; why the one fails, what the other's
+// filter adds.
+import type { ComponentChildren } from 'preact';
+import { mapRows } from '../../charts/grid.ts';
+import { percent } from '../../core/figures.ts';
 import {
     accuracyOf,
-    guessed,
     isTrained,
-    learn,
-    learnt,
     line,
+    modelOf,
     page,
     PAIRS,
     question,
-    rightOf,
+    replayed,
     switchedOn,
+    tapsOf,
     told,
+    touched,
+    turn,
     wanted,
-    written,
 } from '../../state/story.ts';
+import { Arcs } from './arcs.tsx';
 import { Climb } from './climb.tsx';
-import { Beside, Choices, Live, Progress, two, type StepProps } from './frame.tsx';
-import { Line, Pairs } from './line.tsx';
+import { Beside, Live, Progress, two, type StepProps } from './frame.tsx';
+import { Written, written } from './icons.tsx';
+import { Line } from './line.tsx';
 import { Mix } from './mix.tsx';
 
-export function Puzzle({ children }: StepProps) {
-    const tokens = line.value;
-    const [picked, pick] = useState<number | null>(null);
-    const answer = wanted(tokens, question.value);
-    const choices = tokens
-        .slice(0, 2 * PAIRS)
-        .filter((_, i) => i % 2 === 1)
-        .sort((a, b) => a - b);
+const NOTHING = new Float32Array(3 * PAIRS); // before the first look
+
+/** The first screen: pairs, a question, where the model shown looks, how often it is right. */
+export function Both({ children, why }: StepProps & { why: ComponentChildren }) {
+    const on = switchedOn.value;
+    const kind = on ? 'keys' : 'attention';
+    const again = on ? replayed.value : null;
+    const now = again ?? told.value[kind];
+    const held = !again && now?.hand ? now.share : undefined; // a filter set by the reader, in step 4
+    const tokens = now?.line ?? line.value;
+    const i = question.value;
+    const key = written(tokens[i]!);
+    const answer = now?.look.sample.predicted?.[i];
+    const taps = on && now ? (now.hand ?? tapsOf(now.look)) : null;
+    const right = again?.share ?? held ?? accuracyOf(kind) ?? 0;
+    const live = modelOf(kind)?.live.value;
     return (
         <Beside
             words={
                 <>
                     {children}
-                    <p>
-                        A line of letters and numbers: each letter is followed by its number. Then one of the
-                        letters comes again. Which number goes with it?
-                    </p>
-                    <p aria-live="polite">
-                        {picked === null
-                            ? `Try it: which number goes with ${written(tokens[question.value]!)}?`
-                            : picked === answer
-                              ? `Right. You found ${written(tokens[question.value]!)}, then looked one place to the right: two skills.`
-                              : `Not that one: ${written(tokens[question.value]!)} is followed by ${written(answer)}.`}
-                    </p>
+                    <div class="row">
+                        <button
+                            type="button"
+                            role="switch"
+                            aria-checked={on}
+                            class="switch"
+                            onClick={() => {
+                                touched.value = true;
+                                turn(!on);
+                            }}
+                        >
+                            <span class="knob" aria-hidden="true" />
+                            Filter {on ? 'on' : 'off'}
+                        </button>
+                        {why}
+                    </div>
+                    {live?.status === 'failed' ? (
+                        <Progress kind={kind} name="This model" />
+                    ) : (
+                        <p class="caption">
+                            Two small models, trained in this browser on the same data: batch{' '}
+                            <Live>{live?.step ?? 0}</Live> of {live?.steps || 120}. One has a filter of three
+                            weights on its keys:
+                        </p>
+                    )}
+                    <ol class="weights">
+                        {['the token', '1 before', '2 before'].map((of, back) => (
+                            <li key={of}>
+                                <b class="number">{taps?.length ? two(taps[back]!) : '–'}</b> {of}
+                            </li>
+                        ))}
+                    </ol>
                 </>
             }
         >
-            <Pairs tokens={tokens} />
             <p class="asked">
-                <span class={`pair pair-${picked === null ? 0 : Math.floor(tokens.indexOf(answer) / 2) + 1}`}>
-                    <b>{written(tokens[question.value]!)}</b>
-                    <span>{picked === answer ? written(answer) : '?'}</span>
+                <span>
+                    Which icon came after <b>{key}</b>?
                 </span>
-                <Choices
-                    label={`Which number stood after ${written(tokens[question.value]!)}?`}
-                    choices={choices.map((value) => [value, written(value)] as const)}
-                    value={picked}
-                    verdict={picked === null ? null : picked === answer ? 'right' : 'wrong'}
-                    set={pick}
-                />
+                {answer !== undefined && (
+                    <span class={answer === wanted(tokens, i) ? 'right' : 'wrong'}>
+                        {on ? 'With the filter: ' : 'Attention: '}
+                        <Written token={answer} /> {answer === wanted(tokens, i) ? '✓' : '✗'}
+                    </span>
+                )}
+                <button type="button" class="quiet again" onClick={() => page.value++}>
+                    Other pairs
+                </button>
             </p>
-            <button
-                type="button"
-                class="quiet again"
-                onClick={() => {
-                    page.value++;
-                    pick(null);
-                }}
-            >
-                Another line
-            </button>
+            <div class="answer">
+                <Arcs
+                    tokens={tokens}
+                    row={i}
+                    weights={now?.look.map ? mapRows(now.look.map, now.look.sample.length, 0, i) : NOTHING}
+                    taps={taps}
+                    tone={on ? 'tone-keys' : 'tone-attention'}
+                    label={`Where the question ${key} looks`}
+                />
+                <Line
+                    tokens={tokens}
+                    look={now?.look ?? null}
+                    name={on ? 'the model with the filter' : 'attention'}
+                />
+            </div>
+            <div class="score">
+                <b class="number">{percent(right)}</b>
+                <span class={`bar tone-${kind}`} aria-hidden="true">
+                    <span style={{ width: percent(right).replace(' ', '') }} />
+                    <i style={{ left: `${100 / PAIRS}%` }} />
+                </span>
+                <p class="caption">of new questions answered right. Line: guessing, 1 of {PAIRS}.</p>
+            </div>
         </Beside>
     );
 }
 
 export function Fail({ children }: StepProps) {
-    const guess = guessed.value;
-    const done = isTrained('attention');
+    const right = accuracyOf('attention');
     return (
         <Beside
             words={
@@ -87,32 +133,15 @@ export function Fail({ children }: StepProps) {
                     <p>
                         Attention is made for finding. Every token of the line shows a label (its <b>key</b>)
                         and holds a content (its <b>value</b>); a question (the <b>query</b>) looks for the
-                        label that fits best, and takes that token’s content. Give one block of attention,
-                        without position information, 120 batches of 32 such lines to learn from. Will it
-                        learn to answer?
+                        label that fits best, and takes that token’s content. Here one block of attention,
+                        without position information, learns from 120 batches of 32 such lines.
                     </p>
-                    <Choices
-                        label="Your guess"
-                        choices={[
-                            ['can', 'It learns it'],
-                            ['cannot', 'It does not'],
-                        ]}
-                        value={guess}
-                        set={(value) => {
-                            guessed.value = value;
-                            learn('attention');
-                        }}
-                    />
                     <div class="live-words">
-                        {guess ? (
-                            <Progress kind="attention" name="Attention" />
-                        ) : (
-                            <p>Guess, and it is trained.</p>
-                        )}
-                        {guess && done && (
+                        <Progress kind="attention" name="Attention" />
+                        {isTrained('attention') && (
                             <p>
-                                {(accuracyOf('attention') ?? 1) < 0.25
-                                    ? `${guess === 'can' ? 'It does not. ' : 'You were right. '}The answer is a number, and the label of a number says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses. More batches do not help: in a training of 2,400, which we measured before, it stayed at 1 of ${PAIRS}.`
+                                {(right ?? 1) < 0.25
+                                    ? `The answer is an icon, and the label of an icon says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} icons is its own, and guesses. More batches do not help: in a training of 2,400, which we measured before, it stayed at 1 of ${PAIRS}.`
                                     : 'That is more than guessing gives.'}
                             </p>
                         )}
@@ -120,68 +149,36 @@ export function Fail({ children }: StepProps) {
                 </>
             }
         >
-            <Climb kinds={guess ? ['attention'] : []} />
+            <Climb kinds={['attention']} />
             <p class="caption">
-                Dashed: a guess among the {PAIRS} numbers of the line. Before it is trained a model does not
-                know even these, and answers any letter or number.
+                Dashed: a guess among the {PAIRS} icons of the line. Before it is trained a model does not
+                know even these, and answers any letter or icon.
             </p>
         </Beside>
     );
 }
 
-export function SwitchOn({ children }: StepProps) {
-    const on = switchedOn.value;
+export function Filter({ children }: StepProps) {
     const now = told.value.keys;
-    const tokens = now?.line ?? line.value;
-    const taps = learnt.value;
-    const look = now?.look ?? null;
     return (
         <Beside
             words={
                 <>
                     {children}
                     <p>
-                        The same block with one thing more, a <b>filter</b>: three numbers mix into the label
+                        The same block with one thing more, a <b>filter</b>: three weights mix into the label
                         of each token the labels of the two tokens before it, never of those after. They are
                         learnt with all the rest; lines, order and learning rate stay the same. (This is CAT,
                         a convolution-augmented transformer, in its smallest form.)
                     </p>
-                    <button
-                        type="button"
-                        role="switch"
-                        aria-checked={on}
-                        class="switch"
-                        onClick={() => {
-                            switchedOn.value = !on;
-                            learn('keys');
-                        }}
-                    >
-                        <span class="knob" aria-hidden="true" />
-                        filter {on ? 'on' : 'off'}
-                    </button>
                     <div class="live-words">
-                        {on && <Progress kind="keys" name="The block with its filter" />}
-                        {on && taps && taps.length === 3 && (
-                            <p>
-                                Its three numbers are now <Live>{two(taps[0]!)}</Live> for the token itself,{' '}
-                                <Live>{two(taps[1]!)}</Live> for the one before, <Live>{two(taps[2]!)}</Live>{' '}
-                                for the one before that.
-                            </p>
-                        )}
+                        <Progress kind="keys" name="The block with its filter" />
                     </div>
                 </>
             }
         >
-            <Mix tokens={tokens} taps={on && taps?.length === 3 ? taps : null} />
-            {on && (
-                <>
-                    <Climb kinds={['attention', 'keys']} />
-                    <Line tokens={tokens} look={look} name="the block with its filter" />
-                    <p class="caption">
-                        {rightOf(tokens, look)} of {PAIRS} questions of this line are answered right.
-                    </p>
-                </>
-            )}
+            <Mix tokens={now?.line ?? line.value} taps={now ? tapsOf(now.look) : null} />
+            <Climb kinds={['attention', 'keys']} />
         </Beside>
     );
 }
