@@ -58,17 +58,17 @@ static int print_done(const grid_work *w, double each) {
         job j;
         config *c = grid_config(&w->g, i, &repeats, &e);
         if (!c) return cli_fail("grid: %s", e.message);
-        const int made =
+        const int bad =
             repeats ? 0 : job_of(&j, c, w->o.job.eval, w->o.job.every) || job_read_files(&j, c, &e);
         config_free(c);
         if (repeats) continue;
-        if (!made) job_find(&j, w->o.out);
-        if (!made && is_there(&j, w->o.out, ".json"))
+        if (!bad) job_find(&j, w->o.out);
+        if (!bad && is_there(&j, w->o.out, ".json"))
             done++;
-        else if (!made)
+        else if (!bad)
             begun += (size_t)is_there(&j, w->o.out, ".safetensors");
         job_free(&j);
-        if (made) return cli_fail("out of memory");
+        if (bad) return cli_fail("grid: %s", *e.message ? e.message : "out of memory");
     }
     printf("%zu of %zu done in ", done, w->jobs);
     char folder[400];
@@ -77,6 +77,12 @@ static int print_done(const grid_work *w, double each) {
     put_duration(each * (double)(w->jobs - done));
     putchar('\n');
     return 0;
+}
+
+static void put_value(const char *before, const char *value) {
+    char safe[400];
+    cli_printable(safe, sizeof safe, value);
+    printf("%s%s", before, safe);
 }
 
 // A few jobs, spread over the grid.
@@ -108,8 +114,11 @@ int grid_count(const grid_work *w) {
     for (size_t k = 0; k < w->g.n_axes; k++) {
         const axis *a = &w->g.axes[k];
         printf("%s:", a->key);
-        for (size_t i = 0; i < a->n && i < SHOWN; i++) printf("%s %s", i ? "," : "", a->values[i]);
-        if (a->n > SHOWN) printf(" and %zu more, to %s", a->n - SHOWN, a->values[a->n - 1]);
+        for (size_t i = 0; i < a->n && i < SHOWN; i++) put_value(i ? ", " : " ", a->values[i]);
+        if (a->n > SHOWN) {
+            printf(" and %zu more, to", a->n - SHOWN);
+            put_value(" ", a->values[a->n - 1]);
+        }
         putchar('\n');
     }
     return 0;

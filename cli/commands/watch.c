@@ -76,7 +76,7 @@ static void put_left(const progress *p, const table *t, size_t jobs) {
         const double one = t->rows[i].r.machine.seconds;
         if (isfinite(one)) seconds += one / (double)t->n;
     }
-    const size_t over = p->done + p->left_behind, left = jobs > over ? jobs - over : 0;
+    const size_t over = t->current + p->left_behind, left = jobs > over ? jobs - over : 0;
     if (!left || !t->n || !p->n_running) return;
     fputs("; about ", stdout);
     put_duration(seconds * (double)left / (double)p->n_running);
@@ -84,12 +84,13 @@ static void put_left(const progress *p, const table *t, size_t jobs) {
 }
 
 static void put_counts(const progress *p, const table *t, size_t jobs) {
-    printf("%zu", p->done);
+    printf("%zu", t->current);
     if (jobs) printf(" of %zu", jobs);
     printf(" done, %zu running", p->n_running);
     if (p->n_failed) printf(", %zu failed", p->n_failed);
     if (p->begun) printf(", %zu begun and nobody at them", p->begun);
     if (p->left_behind) printf(", %zu left behind at a rung", p->left_behind);
+    if (t->n > t->current) printf(", %zu of what a file held earlier", t->n - t->current);
     put_left(p, t, jobs);
     puts("");
 }
@@ -170,7 +171,7 @@ static int look(const options *o, int again) {
     }
     if (!status && o->page && t.n)
         status = report_write(o->words[0], &t, o->best, o->baseline, EQUAL_ALL_ELSE, o->page, o->seconds);
-    const int over = jobs && p.done + p.left_behind >= jobs && !p.n_running;
+    const int over = jobs && t.current + p.left_behind >= jobs && !p.n_running;
     table_free(&t);
     progress_free(&p);
     fflush(stdout);

@@ -13,7 +13,7 @@
 #include "names.h"
 
 typedef struct {
-    names done, kept, claimed, at_rung, failed;
+    names done, kept, claimed, at_rung;
 } found;
 
 static int add_running(progress *p, const char *path, const char *name) {
@@ -67,7 +67,7 @@ static int note_file(progress *p, found *f, const char *folder, const char *name
     if (!strcmp(ending, ".json")) return names_add(&f->done, id) < 0;
     if (!strcmp(ending, ".safetensors")) return names_add(&f->kept, id) < 0;
     if (!strncmp(ending, ".rung-", 6)) return names_add(&f->at_rung, id) < 0;
-    if (!strcmp(ending, ".failed")) return names_add(&f->failed, id) < 0 || add_failed(p, path, name) < 0;
+    if (!strcmp(ending, ".failed")) return add_failed(p, path, name) < 0;
     if (strcmp(ending, ".claim")) return 0;
     const int lives = add_running(p, path, name);
     return lives < 0 || (lives && names_add(&f->claimed, id) < 0);
@@ -111,12 +111,10 @@ int progress_of(progress *p, const char *folder) {
             snprintf(path, sizeof path, "%s/%s", folder, e->d_name) < (int)sizeof path)
             bad = read_below(p, &f, path);
     closedir(d);
-    p->done = f.done.n;
     p->begun = count(&f.kept, &f.done, &f.claimed, &f.done);
     p->left_behind = count(&f.at_rung, &f.done, &f.claimed, &f.kept);
     forget_failed(p, &f);
-    names_free(&f.done), names_free(&f.kept), names_free(&f.claimed), names_free(&f.at_rung),
-        names_free(&f.failed);
+    names_free(&f.done), names_free(&f.kept), names_free(&f.claimed), names_free(&f.at_rung);
     return bad ? cli_fail("out of memory") : 0;
 }
 

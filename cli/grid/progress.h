@@ -16,7 +16,7 @@ typedef struct {
     double ago; // seconds, by the file system's clock
 } progress_failed;
 typedef struct {
-    size_t done, begun, left_behind; // begun: and nobody is at them; left behind at a rung
+    size_t begun, left_behind; // begun: and nobody is at them; left behind at a rung
     size_t n_running, n_failed;
     time_t now; // where there is one that failed
     progress_running *running;

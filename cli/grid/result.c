@@ -239,7 +239,9 @@ static int fill(result *r, const json *o, const json *machine) {
     const json *curve = json_get(o, "curve");
     if (!name || !config_text || !why || !metric || !digest || !word || !host || !isa || !curve) return -1;
     if (strlen(name) != JOB_NAME - 1 || curve->count > RESULT_CURVE) return -1;
-    if (!is_word(name) || !is_word(metric)) return -1; // they are written as they are, in lines and tables
+    // They are written as they are, in lines and tables.
+    const char *build = text_at(machine, "build");
+    if (!is_word(name) || !is_word(metric) || !is_word(isa) || (build && !is_word(build))) return -1;
     *r = (result){.config = strdup(config_text),
                   .eval = (long)count_at(o, "eval"),
                   .every = (long)count_at(o, "every"),
@@ -265,7 +267,6 @@ static int fill(result *r, const json *o, const json *machine) {
                               .seconds = number_at(machine, "seconds"),
                               .processor_seconds = number_at(machine, "processor_seconds"),
                               .ended = number_at(machine, "ended")}};
-    const char *build = text_at(machine, "build");
     memcpy(r->name, name, sizeof r->name);
     snprintf(r->machine.build, sizeof r->machine.build, "%s", build ? build : "");
     if (fill_held_out(r, json_get(o, "held_out"))) return -1;

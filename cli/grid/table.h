@@ -32,9 +32,10 @@ typedef struct {
     // What else was found.
     size_t begun, damaged, foreign; // checkpoints; files that are no whole results; of other versions, names
     size_t running, rungs;          // claims of workers; results at rungs
-    size_t older;                   // rows whose file has not all keys of today
-    char lacking[200];              // which: "sliding, value_positive"
-    names whole;                    // kinds of config that are known to be complete
+    size_t current;    // rows that are of no file, of what it holds today, or of one that is not here
+    size_t older;      // rows whose file has not all keys of today
+    char lacking[200]; // which: "sliding, value_positive"
+    names whole;       // kinds of config that are known to be complete
 } table;
 
 // Every DIR/ab/*.json, each training once: of two files of one config, completed, that say the same, one is
@@ -42,8 +43,8 @@ typedef struct {
 // printed.
 int table_read(table *t, const char *folder);
 // Marks the rows [n] of what files held that hold something else today, with results in the table: 1 where
-// there are some, with a note, 0, or 2 with the sentence printed.
-int table_find_earlier(const table *t, char *earlier);
+// there are some, with a note, 0, or 2 with the sentence printed. t->current: the rows of what they hold now.
+int table_find_earlier(table *t, char *earlier);
 void table_free(table *t);
 // A note where they were computed by several builds whose sources or self-checks are not the same.
 void table_note_builds(const table *t, const char *folder);

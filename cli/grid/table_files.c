@@ -39,13 +39,14 @@ static known_file *find(const table *t, const table_row *row, known_file *all, s
     return &all[(*n)++];
 }
 
-int table_find_earlier(const table *t, char *earlier) {
+int table_find_earlier(table *t, char *earlier) {
     size_t n = 0, found = 0;
     known_file *all = NULL;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < t->n; i++) {
             const table_row *row = &t->rows[i];
             earlier[i] = 0;
+            t->current += (size_t)pass;
             if (!row->r.data) continue;
             if (!all && !(all = calloc(MOST_FILES, sizeof *all)))
                 return cli_fail("out of memory for the table");
@@ -55,6 +56,7 @@ int table_find_earlier(const table *t, char *earlier) {
             if (!pass) f->current += (size_t)current;
             earlier[i] = pass && !current && f->current;
             f->earlier += (size_t)earlier[i];
+            t->current -= (size_t)(pass && !current);
         }
     for (size_t k = 0; k < n; k++)
         if (all[k].earlier)

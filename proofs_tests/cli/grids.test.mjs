@@ -159,12 +159,28 @@ test('a text or table that changed under its name is another job; --recheck says
     assert.equal(a.config, b.config);
     assert.match(a.data, /^[0-9a-f]{16}$/);
     assert.notEqual(a.data, b.data);
+    // Who watches waits for those of today: at first there are none, though the folder has a whole grid's
+    // results.
+    const today = () =>
+        seqmix('watch', file('changing'), file('changing.jobs'), '--once').stdout.split('\n')[0];
+    const lines = grid(
+        `task=charlm&text=${file('play.txt')}&batch=2&steps=3&width=8&length=16`,
+        ...['--seeds', '2', '--out', file('changing'), '--eval', '20'],
+    );
+    writeFileSync(file('changing.jobs'), lines.join('\n'));
+    for (const line of lines) assert.equal(shell(line).status, 0);
+    assert.equal(today(), '2 of 2 done, 0 running');
+    writeFileSync(file('play.txt'), play.replaceAll('e', 'o'));
+    assert.equal(today(), '0 of 2 done, 0 running, 2 of what a file held earlier');
+    assert.equal(shell(lines[0]).status, 0);
+    assert.equal(today(), '1 of 2 done, 0 running');
+    on(play.replaceAll('e', 'a'));
     // What there is today stands in the table alone; where the file is gone, both do, apart.
-    const today = seqmix('collect', out, '--recheck', '100%');
-    assert.equal(today.status, 0, today.stderr);
-    assert.match(today.stderr, /1 result is of what text=.*play\.txt held earlier: left as they are/);
+    const again = seqmix('collect', out, '--recheck', '100%');
+    assert.equal(again.status, 0, again.stderr);
+    assert.match(again.stderr, /1 result is of what text=.*play\.txt held earlier: left as they are/);
     assert.match(
-        today.stdout,
+        again.stdout,
         /^1 result, 1 setting\n[^]*1 of 1 trained again .*: 1 the same to the bit, 0 not/,
     );
     assert.match(readFileSync(join(out, 'results.csv'), 'utf8'), /,files,eval,[^]*,[0-9a-f]{16},20,/);
