@@ -21,7 +21,7 @@ enum { MAX_V = 64, MAX_D = 64, MAX_L = 1024 };
 static double table[MAX_V * MAX_D], one_tap[1] = {1};
 
 static void make_table(size_t V, size_t D) {
-    check_seed(41);
+    proof_seed(41);
     for (size_t v = 0; v < V; v++) {
         double square = 0;
         for (size_t c = 0; c < D; c++) {
@@ -39,7 +39,7 @@ static con_recall model(size_t L, size_t V, size_t D) {
                         .filter = one_tap,
                         .delay = CON_KEY_DELAY,
                         .no_norm = 1,
-                        .c = log(4 * (double)L / EPSILON) / (1 - fmax(rho, 0))};
+                        .c = log(4 * (double)L / EPSILON) / (1 - proof_largest(rho, 0))};
 }
 static double x[MAX_L * MAX_D], y[MAX_L * MAX_D];
 static void run(const int32_t *tokens, const con_recall *m, con_precision p) {
@@ -85,7 +85,7 @@ static void all_short_sequences(void **state) {
                     const double d = plain[i * D + c] - table[tokens[place + 1] * D + c];
                     e += d * d;
                 }
-                least = fmin(least, sqrt(e));
+                least = proof_smallest(least, sqrt(e));
             }
         }
         proof_at_most(worst, EPSILON + 8 * m.c * proof_u(p),

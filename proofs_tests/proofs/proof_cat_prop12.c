@@ -38,7 +38,8 @@ static double share(double *low, double *high, const con_landmark *m, uint64_t s
 }
 static con_landmark at(size_t L, size_t block, double sigma, double times, int rho) {
     const double d = times * con_landmark_threshold(L, block, sigma);
-    return (con_landmark){.L = L, .block = block, .sigma = sigma, .D = (size_t)fmax(1, d + 0.5), .rho = rho};
+    return (con_landmark){
+        .L = L, .block = block, .sigma = sigma, .D = (size_t)proof_largest(1, d + 0.5), .rho = rho};
 }
 
 static double below(double z) { return erfc(-z / sqrt(2)) / 2; } // of the normal distribution
@@ -64,10 +65,11 @@ static void the_integral(void **state) {
             const double th = con_landmark_threshold(L, block, 1);
             const double at1 = exact(L, block, 1, th), at4 = exact(L, block, 1, 4 * th),
                          less = exact(L, block, 1, th / 4);
-            low1 = fmin(low1, at1), high1 = fmax(high1, at1);
-            low4 = fmin(low4, at4), high_quarter = fmax(high_quarter, less);
+            low1 = proof_smallest(low1, at1), high1 = proof_largest(high1, at1);
+            low4 = proof_smallest(low4, at4), high_quarter = proof_largest(high_quarter, less);
             if (ratio == 16) continue;
-            low4_from_32 = fmin(low4_from_32, at4), high_quarter_from_32 = fmax(high_quarter_from_32, less);
+            low4_from_32 = proof_smallest(low4_from_32, at4),
+            high_quarter_from_32 = proof_largest(high_quarter_from_32, less);
         }
     proof_at_least(low1, 0.65, "integral, d = th, L/B = 16 to 1024, B = 4 to 64: least success");
     proof_at_most(high1, 0.74, "integral, d = th: largest");
@@ -117,8 +119,8 @@ static void width_grows_with_the_block(void **state) {
     }
     double top = 0, bottom = 1;
     for (int i = 0; i < 3; i++) {
-        top = fmax(top, (low[i] + high[i]) / 2);
-        bottom = fmin(bottom, (low[i] + high[i]) / 2);
+        top = proof_largest(top, (low[i] + high[i]) / 2);
+        bottom = proof_smallest(bottom, (low[i] + high[i]) / 2);
     }
     proof_at_most(top - bottom, 0.12, "d = 7 B, B = 4, 8, 16: spread of the success");
     proof_at_least(low[3] - high[4], 0.02, "d = 56: success at B = 4 above B = 8, intervals apart by");
@@ -180,7 +182,7 @@ static void all_queries_of_a_subspace(void **state) {
     for (size_t i = 0; i < CHECK_COUNT(dimensions); i++) {
         const size_t k = dimensions[i];
         const double both = root + sqrt((double)k);
-        least = fmin(least, subspace(width * (both + 3) * (both + 3), k, 91 + i, 80, &differ).low);
+        least = proof_smallest(least, subspace(width * (both + 3) * (both + 3), k, 91 + i, 80, &differ).low);
         longest = proof_largest(longest, subspace(width * both * both, k, 94 + i, 150, &differ).excess);
     }
     proof_at_least(least, 1 - 3 * exp(-9.0 / 4), "(C), t = 3, k = 1, 4, 16: least success");

@@ -72,12 +72,12 @@ static void disturbed_constructions(void **state) {
         double worst_error = 0, worst_filter = 0, worst_attention = 0, largest_eps = 0, at_1000 = 0;
         for (int trial = 0; trial < 2; trial++) {
             double W[D * D], F[T], eps = 0, attention = 0, filter = 0;
-            check_seed(60 + (uint64_t)trial + 10 * (uint64_t)level);
+            proof_seed(60 + (uint64_t)trial + 10 * (uint64_t)level);
             for (int i = 0; i < D * D; i++) W[i] = c * (i % (D + 1) == 0) + c * size * check_uniform(-1, 1);
             for (int i = 0; i < T; i++) F[i] = 2 * (i == R - 1) + size * check_uniform(-1, 1);
             for (int i = 0; i < T; i++) filter += fabs(F[i] - 2 * (i == R - 1));
             every_short_sequence(&eps, &attention, W, F, p);
-            largest_eps = fmax(largest_eps, eps);
+            largest_eps = proof_largest(largest_eps, eps);
             worst_filter = proof_largest(worst_filter, filter / (SHORT * eps));
             for (int L = 3; L <= MAX_L; L = L < 10          ? L + 1
                                             : L * 3 < MAX_L ? L * 3
@@ -90,7 +90,7 @@ static void disturbed_constructions(void **state) {
                 }
                 worst_error = proof_largest(worst_error, e / (L * eps));
                 worst_attention = proof_largest(worst_attention, a / (L * eps));
-                if (L == MAX_L) at_1000 = fmax(at_1000, e);
+                if (L == MAX_L) at_1000 = proof_largest(at_1000, e);
             }
         }
         print_message("%s, disturbance %g: error %.3g on every sequence of 4, %.3g at 1000 tokens\n",
@@ -112,7 +112,7 @@ static void without_the_premise(void **state) {
     static int32_t x[MAX_L];
     for (int i = 0; i < D * D; i++) W[i] = 2.0 * (i % (D + 1) == 0);
     every_short_sequence(&eps, &a, W, F, CON_FLOAT);
-    check_seed(66);
+    proof_seed(66);
     for (int n = 0; n < 4; n++) one(&e, &a, x, MAX_L, W, F, random_sequence(x, MAX_L), CON_FLOAT);
     proof_at_least(eps, 0.1, "c = 2: error on every sequence of 4");
     proof_at_least(e, 0.9, "c = 2: error at 1000 tokens");
@@ -177,11 +177,11 @@ static void trained_models(void **state) {
         proof_at_most(loss0, 1e-5, "seed %d: loss at the trained length", seed);
         double growth = 0, loss_growth = 0, accuracy = 1;
         for (size_t L = 3; L <= 1000; L = L < 500 ? L * 2 : L == 1000 ? 1001 : 1000) {
-            const double times = fmax(1, (double)L / L0);
+            const double times = proof_largest(1, (double)L / L0);
             const smx_evaluation ev = evaluated(r, L);
             growth = proof_largest(growth, attention_distance(r, L) / (times * a0));
             loss_growth = proof_largest(loss_growth, ev.loss / (times * loss0));
-            accuracy = fmin(accuracy, ev.accuracy);
+            accuracy = proof_smallest(accuracy, ev.accuracy);
         }
         proof_at_most(growth, 1.5, "seed %d: growth of that distance to L' = 1000, in L'/16", seed);
         proof_at_most(loss_growth, 1.5, "seed %d: growth of the loss to L' = 1000, in L'/16", seed);

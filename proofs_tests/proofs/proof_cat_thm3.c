@@ -53,7 +53,7 @@ static void free_running(void **state) {
                 const con_copy m = {.S = 3, .L = rows + 1 + (size_t)n, .epsilon = EPSILON};
                 tried++, wrong += !generated_right(body, rows, &m, p);
             }
-        check_seed(51);
+        proof_seed(51);
         for (int trial = 0; trial < 40; trial++) {
             int32_t body[60], order[12];
             const size_t n = 1 + check_next() % 12, rows = n + check_next() % (60 - n);
@@ -85,7 +85,7 @@ static void long_sequences(void **state) {
     for (size_t l = 0; l < CHECK_COUNT(cases); l++) {
         const size_t L = cases[l].L, S = MAX_S, n = cases[l].n, D = S + 3, body = L - 1 - n;
         const con_copy m = {.S = S, .L = L, .epsilon = EPSILON};
-        check_seed(52 + l);
+        proof_seed(52 + l);
         for (size_t i = 0; i < S; i++) want[i] = (int32_t)i;
         for (size_t i = 0; i < S; i++) {
             const size_t j = i + check_next() % (S - i);

@@ -91,7 +91,7 @@ static void las_b1(void **state) {
     arb_add(bound, bound, want, BITS);
     arb_sqrt_ui(root, L + 1, BITS);
     for (int kind = 0; kind < 4; kind++) { // positive; half 0; two heads of a signed kernel: k+, then k-
-        check_seed(70 + (uint64_t)(kind / 2 * 2));
+        proof_seed(70 + (uint64_t)(kind / 2 * 2));
         for (int t = 0; t < L; t++) {
             slong p = (slong)(check_next() % 1000) + 1;
             if (kind == 1 && t % 2) p = 0;
@@ -313,7 +313,7 @@ static void cat_thm3(void **state) {
     int32_t tokens[256];
     enum { N = 16, S = 24, BODY = 256 - N - 1 };
     opened(&one);
-    check_seed(77);
+    proof_seed(77);
     for (int t = 0; t < BODY; t++) tokens[t] = S;
     for (int i = 0; i < N; i++) {
         int at;

@@ -9,7 +9,8 @@
 // Model: the kernels with block C = 1, 7, 64 and L, the oracle's three functions; smx_conv and the oracle;
 //   smx_longconv with transforms against the oracle's direct sum.
 // Check: differences at most 6 u times the sum of the absolute terms for attention, 4 u for fusing; for the
-//   FFT 4 u |K|_2 |x|_2, as norm-wise error bounds of the FFT say.
+//   FFT 4 u |K|_2 |x|_2, as norm-wise error bounds of the FFT say. On whole numbers below 8 every sum
+//   is exact, and so attention and short convolutions must be.
 #include "proof.h"
 
 #include <seqmix/ref.h>
@@ -33,7 +34,7 @@ static double in_terms(const double *a, const double *b, const double *q, const 
 }
 static void three_forms(void **state) {
     (void)state;
-    check_seed(91);
+    proof_seed(91);
     float *q = check_random(L * D, -1, 1), *k = check_random(L * D, -1, 1), *v = check_random(L * D, -1, 1);
     double *qd = check_widen(q, L * D), *kd = check_widen(k, L * D), *vd = check_widen(v, L * D);
     double *quadratic = check_doubles(L * D), *other = check_doubles(L * D);
@@ -58,10 +59,41 @@ static void three_forms(void **state) {
     check_done();
 }
 
+// Small integers: every product and every sum of them is below 2^24, so no form may lose anything.
+static void whole_numbers_are_exact(void **state) {
+    (void)state;
+    enum { N = 6 };
+    proof_seed(94);
+    float *x[3], *y = check_floats(L * D), *norm = check_floats(H * L), *taps = check_floats(D * N);
+    double *want = check_doubles(L * D), *wide[3];
+    for (int n = 0; n < 3; n++) {
+        x[n] = check_floats(L * D);
+        for (size_t i = 0; i < L * D; i++) x[n][i] = (float)((int)(check_next() % 15) - 7);
+        wide[n] = check_widen(x[n], L * D);
+    }
+    ref_linattn_quadratic(want, wide[0], wide[1], wide[2], L, D, H);
+    static const size_t blocks[] = {1, 7, 64, L};
+    double off = 0;
+    for (size_t n = 0; n < CHECK_COUNT(blocks); n++) {
+        const smx_linattn p = {1, L, D, H, D, blocks[n], SMX_LINATTN_NONE, 0};
+        smx_linattn_fwd(y, norm, x[0], x[1], x[2], check_scratch(smx_linattn_fwd_scratch_bytes(&p)), &p);
+        for (size_t i = 0; i < L * D; i++) off = proof_largest(off, fabs((double)y[i] - want[i]));
+    }
+    proof_at_most(off, 0, "float32, whole numbers: linear attention in blocks of 1, 7, 64 and %d, error", L);
+    for (size_t i = 0; i < D * N; i++) taps[i] = (float)((int)(check_next() % 15) - 7);
+    const smx_conv all = {.B = 1, .L = L, .D = D, .groups = D, .W = N, .ldx = D, .ldy = D};
+    smx_conv_fwd(y, x[0], taps, check_scratch(smx_conv_scratch_bytes(&all)), &all);
+    ref_conv_fwd(want, wide[0], check_widen(taps, D * N), 1, L, D, D, N, 0, D, D);
+    off = 0;
+    for (size_t i = 0; i < L * D; i++) off = proof_largest(off, fabs((double)y[i] - want[i]));
+    proof_at_most(off, 0, "float32, whole numbers: a short convolution, error");
+    check_done();
+}
+
 static void short_kernels_fuse(void **state) {
     (void)state;
     enum { N = 6 };
-    check_seed(92);
+    proof_seed(92);
     float *x = check_random(L * D, -1, 1), *s3 = check_random(D * 3, -1, 1), *sn = check_random(D * N, -1, 1);
     float *a = check_floats(L * D), *b = check_floats(L * D), *y = check_floats(L * D),
           *fused = check_floats(D * N);
@@ -100,7 +132,7 @@ static void transforms_convolve(void **state) {
         for (int squash = 0; squash < 2; squash++) {
             const size_t M = lengths[n], N = smx_longconv_rows(M);
             const double lambda = squash ? 0.25 : 0;
-            check_seed(93 + n);
+            proof_seed(93 + n);
             float *x = check_random(M * D, -1, 1), *k = check_random(M * D, -1, 1),
                   *skip = check_random(D, -1, 1);
             float *y = check_floats(M * D), *spectrum = check_floats(smx_longconv_spectrum_floats(M, D));
@@ -116,7 +148,7 @@ static void transforms_convolve(void **state) {
             for (size_t c = 0; c < D; c++) {
                 double xx = 0, kk = fabs((double)skip[c]);
                 for (size_t t = 0; t < M; t++) {
-                    const double tap = fmax(fabs((double)k[c * M + t]) - lambda, 0);
+                    const double tap = proof_largest(fabs((double)k[c * M + t]) - lambda, 0);
                     xx += (double)x[t * D + c] * (double)x[t * D + c];
                     kk += tap * tap;
                 }
@@ -131,7 +163,8 @@ static void transforms_convolve(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(three_forms), cmocka_unit_test(short_kernels_fuse),
-                                       cmocka_unit_test(transforms_convolve)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_forms), cmocka_unit_test(whole_numbers_are_exact),
+        cmocka_unit_test(short_kernels_fuse), cmocka_unit_test(transforms_convolve)};
     return cmocka_run_group_tests_name("chela", tests, NULL, NULL);
 }

@@ -10,12 +10,12 @@
 // Model: con_focus_filter: smx_iir (causal, carry), and the oracle.
 // Check: pole radius < 1 where and only where |a_2| < 1 and |a_1| < 1 + a_2; |h_t| <= (t + 1) r^t, since h_t
 //   is a sum of t + 1 products of t poles; the counter-example's growth; the bound 1/(1 - s) against inputs
-//   that work for it; the residual of the recurrence.
+//   that work for it; the residual of the recurrence; the kernel's Theta from sigma and tanh, in u.
 #include "proof.h"
 
 static void triangle_is_the_unit_disc(void **state) {
     (void)state;
-    check_seed(101);
+    proof_seed(101);
     int differ = 0, inside = 0;
     double radius = 0;
     for (int n = 0; n < 400000; n++) {
@@ -25,17 +25,44 @@ static void triangle_is_the_unit_disc(void **state) {
         differ += stable != (r < 1);
         inside += stable;
         const double t0 = check_uniform(0, 1), t1 = check_uniform(0, 1);
-        radius = fmax(radius, con_pole_radius(t0, t1));
+        radius = proof_largest(radius, con_pole_radius(t0, t1));
     }
     proof_at_most(differ, 0, "filters of 400000 on which triangle and unit circle disagree (%d stable)",
                   inside);
     proof_at_least(1 - radius, 1e-9,
                    "400000 filters of (0,1)^2: least distance of a pole from the unit circle");
-    // The corner that sigma reaches in float32 is held back: 1 - 2^-20.
+    // The corner that sigma reaches in float32 is held back: 1 - 2^-20, a pair of poles of that product.
     float corner[2] = {40, 40};
     smx_theta_fwd(corner, corner, 2, 0);
-    proof_at_least(1 - con_pole_radius((double)corner[0], (double)corner[1]), 0x1p-22,
-                   "sigma(40), sigma(40): distance of its poles from it");
+    const double held = 1 - sqrt(1 - 0x1p-20),
+                 off = 1 - con_pole_radius((double)corner[0], (double)corner[1]);
+    proof_at_most(fabs(off / held - 1), 1e-9,
+                  "sigma(40), sigma(40): distance of its poles from it over 2^-21");
+}
+
+// Theta is sigma of what the layer gives, or in a triangle tanh of it: in units of u of the value itself.
+static void theta_is_what_it_says(void **state) {
+    (void)state;
+    enum { N = 2000 };
+    float raw[N], theta[N];
+    proof_seed(106);
+    for (int i = 0; i < N; i++) raw[i] = (float)check_uniform(-13, 13); // beyond, the limit
+    smx_theta_fwd(theta, raw, N, 0);
+    double off = 0;
+    for (int i = 0; i < N; i++) {
+        const double want = 1 / (1 + exp(-(double)raw[i]));
+        off = proof_largest(off, fabs((double)theta[i] - want) / want);
+    }
+    proof_measured(off / 0x1p-24, 3.3, "%d coefficients: Theta from 1/(1 + e^-x), in u", N);
+    for (int i = 0; i < N; i++) raw[i] = (float)(i % 2 ? check_uniform(-6, 6) : check_uniform(-4, 4));
+    smx_theta_fwd(theta, raw, N, 1);
+    off = 0;
+    for (int i = 0; i < N; i += 2) {
+        const double second = tanh((double)raw[i + 1]), first = tanh((double)raw[i]) * (1 + second);
+        off = proof_largest(off, fabs((double)theta[i + 1] - second));
+        off = proof_largest(off, fabs((double)theta[i] - first));
+    }
+    proof_measured(off / 0x1p-24, 6.4, "%d pairs in the triangle: from tanh, in u", N / 2);
 }
 
 static void frozen_filters_decay(void **state) {
@@ -46,7 +73,7 @@ static void frozen_filters_decay(void **state) {
     x[0] = 1;
     PROOF_EACH_PRECISION(p) {
         double worst = 0;
-        check_seed(102);
+        proof_seed(102);
         for (int n = 0; n < 60; n++) {
             const double t0 = (float)check_uniform(0, 1),
                          t1 = (float)check_uniform(0, 1); // C leaves arguments' order open
@@ -57,8 +84,8 @@ static void frozen_filters_decay(void **state) {
             proof_ok(con_focus_filter(y, x, theta, L, 1, 1, 0, p));
             // Once r^t is below the smallest numbers that are kept, |h| must be too.
             for (int t = 0; t < L; t++)
-                worst = proof_largest(worst, fabs(y[t]) /
-                                                 fmax((t + 1) * pow(r, t), p == CON_FLOAT ? 1e-37 : 1e-300));
+                worst = proof_largest(
+                    worst, fabs(y[t]) / proof_largest((t + 1) * pow(r, t), p == CON_FLOAT ? 1e-37 : 1e-300));
         }
         proof_at_most(worst, 1 + 1e-4, "%s: largest |h_t| / ((t + 1) r^t), 60 filters, 4096 steps",
                       proof_short(p));
@@ -102,7 +129,7 @@ static void small_sums_are_safe(void **state) {
     for (size_t n = 0; n < CHECK_COUNT(sums); n++) {
         const double s = sums[n];
         double most = 0;
-        check_seed(103 + n);
+        proof_seed(103 + n);
         for (int trial = 0; trial < 40; trial++) {
             double y1 = 0, y2 = 0;
             for (int b = 0; b < BINS; b++) {
@@ -130,13 +157,13 @@ static void small_sums_are_safe(void **state) {
 static void order_one_is_a_diagonal_rnn(void **state) {
     (void)state;
     enum { L = 300, N = 3 };
-    check_seed(104);
+    proof_seed(104);
     double x[L], y[L], mixed[L], sum[L], want[L];
     for (int t = 0; t < L; t++) x[t] = (float)check_uniform(-1, 1);
     PROOF_EACH_PRECISION(p) {
         double off = 0, size = 0;
         memset(sum, 0, sizeof sum), memset(want, 0, sizeof want);
-        check_seed(105);
+        proof_seed(105);
         for (int n = 0; n < N; n++) {
             const double A = -(float)check_uniform(0.05, 0.95), B = check_uniform(-2, 2),
                          C = check_uniform(-2, 2);
@@ -148,7 +175,7 @@ static void order_one_is_a_diagonal_rnn(void **state) {
             for (int t = 0; t < L; t++) sum[t] += y[t];
         }
         for (int t = 0; t < L; t++)
-            off = proof_largest(off, fabs(sum[t] - want[t])), size = fmax(size, fabs(want[t]));
+            off = proof_largest(off, fabs(sum[t] - want[t])), size = proof_largest(size, fabs(want[t]));
         proof_at_most(off / size / proof_u(p), 16,
                       "%s: order-1 filters and a diagonal layer of 3 states, in u", proof_short(p));
         // And F filters of order 1 at once: CB = 1, D = 0.
@@ -161,7 +188,7 @@ static void order_one_is_a_diagonal_rnn(void **state) {
             for (int n = 0; n < N; n++)
                 h[n] = -(p == CON_FLOAT ? (double)(float)theta[2 * n] : theta[2 * n]) * h[n] + x[t],
                 s += h[n];
-            off = proof_largest(off, fabs(y[t] - s)), size = fmax(size, fabs(s));
+            off = proof_largest(off, fabs(y[t] - s)), size = proof_largest(size, fabs(s));
         }
         proof_at_most(off / size / proof_u(p), 16, "%s: F = 3 in one layer, in u", proof_short(p));
     }
@@ -190,10 +217,10 @@ static void sampling_h_aliases(void **state) {
                 sum += re * cos(w * t) - im * sin(w * t);
             }
             if (sampled)
-                off_sampled = fmax(off_sampled, fabs(sum / N - h[t])),
+                off_sampled = proof_largest(off_sampled, fabs(sum / N - h[t])),
                 assert_true(fabs(sum / N - wrapped[t]) < 1e-12);
             else
-                off_cut = fmax(off_cut, fabs(sum / N - h[t]));
+                off_cut = proof_largest(off_cut, fabs(sum / N - h[t]));
         }
     proof_at_most(off_cut, 1e-13, "response cut at R taps: error of the transform's filter");
     proof_at_least(off_sampled, 0.1, "H sampled at 2R points: error of the filter");
@@ -201,8 +228,9 @@ static void sampling_h_aliases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(triangle_is_the_unit_disc),   cmocka_unit_test(frozen_filters_decay),
-        cmocka_unit_test(carried_state_can_diverge),   cmocka_unit_test(small_sums_are_safe),
-        cmocka_unit_test(order_one_is_a_diagonal_rnn), cmocka_unit_test(sampling_h_aliases)};
+        cmocka_unit_test(triangle_is_the_unit_disc), cmocka_unit_test(theta_is_what_it_says),
+        cmocka_unit_test(frozen_filters_decay),      cmocka_unit_test(carried_state_can_diverge),
+        cmocka_unit_test(small_sums_are_safe),       cmocka_unit_test(order_one_is_a_diagonal_rnn),
+        cmocka_unit_test(sampling_h_aliases)};
     return cmocka_run_group_tests_name("focus", tests, NULL, NULL);
 }

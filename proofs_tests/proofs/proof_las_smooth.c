@@ -20,7 +20,7 @@ static void pooling_is_a_filter_on_the_values(void **state) {
     (void)state;
     static double q[L * D], k[L * D], v[L * D], filtered[L * D], plain[L * D], got[L * D], map[L * L],
         again[L * L];
-    check_seed(121);
+    proof_seed(121);
     for (int i = 0; i < L * D; i++)
         q[i] = (float)(2 * proof_normal()), k[i] = (float)(2 * proof_normal()),
         v[i] = (float)check_uniform(-1, 1);
@@ -55,7 +55,7 @@ static void a_cut_map_is_no_fixed_filter(void **state) {
     (void)state;
     enum { P = 5, HALF = 2 };
     static double q[L * D], k[L * D], v[L * D], o[L * D], map[L * L];
-    check_seed(122);
+    proof_seed(122);
     for (int i = 0; i < L * D; i++)
         q[i] = (float)proof_normal(), k[i] = (float)proof_normal(), v[i] = (float)check_uniform(-1, 1);
     proof_ok(con_attention(o, map, q, k, v, NULL, L, D, 1, CON_DOUBLE));
@@ -73,8 +73,9 @@ static void a_cut_map_is_no_fixed_filter(void **state) {
                 for (int j = s - HALF < 0 ? 0 : s - HALF; j <= (s + HALF < i ? s + HALF : i); j++)
                     form += map[i * L + s] / P * v[j * D + c];
             off = proof_largest(off, fabs(cut - form));
-            centred_off = fmax(centred_off, fabs(cut - centred));
-            if (i == L - 1) moved = fmax(moved, fabs(cut - centred)); // nothing lies beyond the last row
+            centred_off = proof_largest(centred_off, fabs(cut - centred));
+            if (i == L - 1)
+                moved = proof_largest(moved, fabs(cut - centred)); // nothing lies beyond the last row
         }
     proof_at_most(off, 1e-14, "pooled and cut: distance from its own form");
     proof_at_least(centred_off, 0.05, "pooled and cut: distance from the box filter, which sees ahead");

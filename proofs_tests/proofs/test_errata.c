@@ -22,7 +22,7 @@ static double difference(const double *a, const double *b, size_t n) {
 static void erratum_01_pooling_leaks(void **state) {
     (void)state;
     enum { L = 20, D = 4, P = 5, ROW = 9 };
-    check_seed(1);
+    proof_seed(1);
     double *q = uniform(L * D, -1, 1), *k = uniform(L * D, -1, 1), *v = uniform(L * D, -1, 1);
     double *o = check_doubles(L * D), *again = check_doubles(L * D), moved[3][L + 1] = {{0}};
     static const ref_pool pools[] = {REF_POOL_CENTRED, REF_POOL_MASKED, REF_POOL_TRAILING};
@@ -52,7 +52,7 @@ static void erratum_01_pooling_leaks(void **state) {
 static void erratum_02_decay_does_not_mask(void **state) {
     (void)state;
     enum { L = 12 };
-    check_seed(2);
+    proof_seed(2);
     double *q = uniform(L * L, -1, 1), *k = uniform(L * L, -1, 1), unit[L * L] = {0}, map[L * L];
     double future = 0, left = 0, off = 0, alpha[1] = {0.3};
     for (int t = 0; t < L; t++) unit[t * L + t] = 1;
@@ -65,7 +65,7 @@ static void erratum_02_decay_does_not_mask(void **state) {
             weight[j] = exp(decay * ref_dot(q + i * L, k + j * L, L) / sqrt(L));
             sum += weight[j], past += mask * weight[j];
         }
-        future = fmax(future, 1 - past / sum);
+        future = proof_largest(future, 1 - past / sum);
         for (int j = 0; j < L; j++) {
             if (j > i) left = proof_largest(left, fabs(map[i * L + j]));
             if (j <= i) off = proof_largest(off, fabs(map[i * L + j] - weight[j] / past));
@@ -85,7 +85,7 @@ static void erratum_03_ranges(void **state) {
     (void)state;
     static const double bounds[] = {1e-4, 1e-3, 1, 6, 700};
     enum { H = 8, L = 20, D = 2 * H };
-    check_seed(3);
+    proof_seed(3);
     double *q = uniform(L * D, -1, 1), *k = uniform(L * D, -1, 1), *v = uniform(L * D, -1, 1);
     double plain[L * D], o[2][L * D], alphas[2][H], least = INFINITY, first = 0;
     const double B = 1e-3; // the upper end of App. A's grid
@@ -108,8 +108,10 @@ static void erratum_03_ranges(void **state) {
                 printed = proof_largest(printed, fabs(o[0][t * D + c] - plain[t * D + c]));
                 if (h == 0) first = proof_largest(first, fabs(o[1][t * D + c] - plain[t * D + c]));
             }
-        lost += isnan(printed);
-        least = fmin(least, printed);
+        if (isnan(printed))
+            lost++;
+        else
+            least = proof_smallest(least, printed);
     }
     proof_at_most(inside, 0, "exp(-alpha) on [0, B], B = 1e-3: heads of 8 whose alpha lies in [0, B]");
     proof_at_least(lost, 1, "exp(-alpha) on [0, B]: heads whose output is not a number");
@@ -151,7 +153,7 @@ static void erratum_04_signed_kernels(void **state) {
 static void erratum_05_not_causal_in_a_bin(void **state) {
     (void)state;
     enum { L = 32, BINS = 2, R = 16 };
-    check_seed(5);
+    proof_seed(5);
     double *x = uniform(L, -1, 1), theta[BINS * 2] = {0.5, 0.3, 0.7, 0.2}, y[L], again[L], moved[2] = {0, 0},
            wrap = 0;
     for (int causal = 0; causal < 2; causal++) {
@@ -160,7 +162,7 @@ static void erratum_05_not_causal_in_a_bin(void **state) {
         for (int t = 1; t < L; t++) {
             x[t] += 1;
             assert_int_equal(ref_focus_filter_fwd(again, x, theta, &p), REF_OK);
-            for (int s = 0; s < t; s++) moved[causal] = fmax(moved[causal], fabs(again[s] - y[s]));
+            for (int s = 0; s < t; s++) moved[causal] = proof_largest(moved[causal], fabs(again[s] - y[s]));
             x[t] -= 1;
         }
         if (causal) { // what the recurrence gives, from its definition
@@ -168,7 +170,7 @@ static void erratum_05_not_causal_in_a_bin(void **state) {
                 const double *a = theta + t / R * 2;
                 const double want =
                     x[t] - (t % R > 0 ? a[0] * y[t - 1] : 0) - (t % R > 1 ? a[1] * y[t - 2] : 0);
-                wrap = fmax(wrap, fabs(y[t] - want));
+                wrap = proof_largest(wrap, fabs(y[t] - want));
             }
         }
     }
@@ -184,14 +186,14 @@ static void erratum_05_not_causal_in_a_bin(void **state) {
 static void erratum_06_sign(void **state) {
     (void)state;
     enum { L = 50 };
-    check_seed(6);
+    proof_seed(6);
     const double A = 0.8, B = 0.7, C = -1.3, D = 0.9;
     double *x = uniform(L, -1, 1), y[L], h = 0, off[2] = {0, 0};
     for (int t = 0; t < L; t++) h = A * h + B * x[t], y[t] = C * h + D * x[t];
     for (int t = 1; t < L; t++)
         for (int minus = 0; minus < 2; minus++)
-            off[minus] = fmax(off[minus], fabs(A * y[t - 1] + (C * B + D) * x[t] +
-                                               (minus ? -1 : 1) * A * D * x[t - 1] - y[t]));
+            off[minus] = proof_largest(off[minus], fabs(A * y[t - 1] + (C * B + D) * x[t] +
+                                                        (minus ? -1 : 1) * A * D * x[t - 1] - y[t]));
     proof_at_least(off[0], 1, "as printed, + A D x_{t-1}: residual");
     proof_at_most(off[1], 1e-14, "- A D x_{t-1}: residual");
     check_done();
@@ -218,14 +220,14 @@ static double fastest_over_constant(double a1, double a2) {
 // moving average.
 static void erratum_07_no_low_pass(void **state) {
     (void)state;
-    check_seed(7);
+    proof_seed(7);
     double radius = 0, least = INFINITY, off = 0;
     for (int n = 0; n < 200000; n++) {
         const double a1 = check_uniform(0, 1), a2 = check_uniform(0, 1);
         radius = proof_largest(radius, con_pole_radius(a1, a2));
         if (n >= 1000 || con_pole_radius(a1, a2) > 0.99) continue; // 0.99^4096 is below rounding
         const double gain = fastest_over_constant(a1, a2), eq_5 = (1 + a1 + a2) / (1 - a1 + a2);
-        least = fmin(least, gain);
+        least = proof_smallest(least, gain);
         off = proof_largest(off, fabs(gain - eq_5) / eq_5);
     }
     proof_at_least(1 - radius, 1e-9,
@@ -235,7 +237,8 @@ static void erratum_07_no_low_pass(void **state) {
         "filters run on both: gain at the highest frequency over that at frequency 0, less 1: the least");
     proof_at_most(off, 1e-9, "the same ratio: relative difference from Eq. 5's");
     // (0.5, 1.5) passes the Laplace test, Eq. 19, and diverges.
-    const double b = 0.5, a = 1.5, root = sqrt(fmax(b * b - 4 * a, 0)); // the root adds no real part below 0
+    const double b = 0.5, a = 1.5,
+                 root = sqrt(proof_largest(b * b - 4 * a, 0)); // the root adds no real part below 0
     proof_at_most((-b + root) / (2 * a), -0.1, "(0.5, 1.5): the larger real part of Eq. 19");
     proof_at_least(con_pole_radius(b, a), 1.2, "(0.5, 1.5): pole radius");
     const double *y = response(b, a, 1, 0, 200);
@@ -266,7 +269,7 @@ static void erratum_08_evidence_is_near(void **state) {
                 int back = 1;
                 while (tokens[length - 1 - back] != tokens[length - 1]) back++;
                 sum += back;
-                farthest = fmax(farthest, back);
+                farthest = proof_largest(farthest, back);
             }
             if (in.release) in.release(in.data);
             config_free(c);
@@ -283,7 +286,7 @@ static void erratum_08_evidence_is_near(void **state) {
 static void erratum_09_gate_matrix(void **state) {
     (void)state;
     enum { L = 10, D = 4, N = 3 };
-    check_seed(9);
+    proof_seed(9);
     double *x = uniform(L * D, -1, 1), *s3 = uniform(D * 3, -1, 1), *sn = uniform(D * N, -1, 1),
            *kl = uniform(D * L, -1, 1);
     double ones[D], zeros[D] = {0}, none[D * D] = {0}, open[D], bias[D], *w_v = uniform(D * D, -1, 1),
@@ -295,12 +298,12 @@ static void erratum_09_gate_matrix(void **state) {
     const ref_chela p = {L, D, 1, N, 0, 1e-5, 0};
     assert_int_equal(ref_chela_layer_fwd(u, z, wanted, x, &w, &p),
                      REF_OK); // its own W_g = 0: the gate is SiLU(3)
-    for (int i = 0; i < L * D; i++) size = fmax(size, fabs(wanted[i]));
+    for (int i = 0; i < L * D; i++) size = proof_largest(size, fabs(wanted[i]));
     w.w_g = w_v, w.b_g = bias; // as printed, with any bias
     for (double b = -10; b < 10; b += 0.01) {
         for (int c = 0; c < D; c++) bias[c] = b;
         assert_int_equal(ref_chela_layer_fwd(u, z, printed, x, &w, &p), REF_OK);
-        least = fmin(least, difference(wanted, printed, L * D) / size);
+        least = proof_smallest(least, difference(wanted, printed, L * D) / size);
     }
     proof_at_least(least, 0.1,
                    "as printed, the values wanted: least relative error of M over b_g in -10 .. 10");
@@ -310,7 +313,7 @@ static void erratum_09_gate_matrix(void **state) {
         for (int c = 0; c < D; c++) bias[c] = b;
         w.b_v = bias;
         assert_int_equal(ref_chela_layer_fwd(u, z, printed, x, &w, &p), REF_OK);
-        least = fmin(least, difference(wanted, printed, L * D) / size);
+        least = proof_smallest(least, difference(wanted, printed, L * D) / size);
     }
     proof_at_least(least, 0.5,
                    "as printed, the gate wanted: least relative error of M over b_v in -10 .. 10");
@@ -322,7 +325,7 @@ static void erratum_09_gate_matrix(void **state) {
 static void erratum_10_fusing(void **state) {
     (void)state;
     enum { L = 40, D = 3, N = 5 };
-    check_seed(10);
+    proof_seed(10);
     double *x = uniform(L * D, -1, 1), *s3 = uniform(D * 3, -1, 1), *sn = uniform(D * N, -1, 1),
            *kl = uniform(D * L, -1, 1);
     double fused[D * N], all[D * L] = {0}, a[L * D], b[L * D], z[L * D];
@@ -338,7 +341,7 @@ static void erratum_10_fusing(void **state) {
     assert_int_equal(ref_short_long_fwd(z, x, &w, &p), REF_OK);
     ref_long_conv_fwd(b, x, all, NULL, L, D, 0);
     double size = 0;
-    for (int i = 0; i < L * D; i++) size = fmax(size, fabs(z[i]));
+    for (int i = 0; i < L * D; i++) size = proof_largest(size, fabs(z[i]));
     proof_at_least(difference(z, b, L * D) / size, 0.2,
                    "all kernels fused: relative difference from K_l * SiLU(K_s * x)");
     check_done();
@@ -348,7 +351,7 @@ static void erratum_10_fusing(void **state) {
 // one direction whenever F_0 (F_0 + F_1) > 0. proof_cat_thm1.c shows what it does to the answer.
 static void erratum_11_almost_all_filters(void **state) {
     (void)state;
-    check_seed(11);
+    proof_seed(11);
     const double table[4] = {1, 0, 0, 1};
     int collide = 0, distinct = 0;
     for (int n = 0; n < 2000; n++) {
@@ -378,10 +381,10 @@ static void erratum_12_switching_diverges(void **state) {
                            causal = {L, 1, BINS, 1, REF_FOCUS_CAUSAL};
     double grown = 0, reset = 0;
     assert_int_equal(ref_focus_filter_fwd(y, x, theta, &carry), REF_OK);
-    for (int t = L - 2 * R; t < L; t++) grown = fmax(grown, fabs(y[t]));
+    for (int t = L - 2 * R; t < L; t++) grown = proof_largest(grown, fabs(y[t]));
     assert_int_equal(ref_focus_filter_fwd(y, x, theta, &causal), REF_OK);
-    for (int t = 0; t < L; t++) reset = fmax(reset, fabs(y[t]));
-    proof_at_most(fmax(con_pole_radius(0.9692, 0.99), con_pole_radius(0.1587, 0.99)), 0.995,
+    for (int t = 0; t < L; t++) reset = proof_largest(reset, fabs(y[t]));
+    proof_at_most(proof_largest(con_pole_radius(0.9692, 0.99), con_pole_radius(0.1587, 0.99)), 0.995,
                   "pole radius of both filters");
     proof_at_least(grown, 1e7, "carry: response to one impulse after 2048 steps");
     proof_at_most(reset, 1.1, "state reset at each bin: largest response");
@@ -400,13 +403,15 @@ static void erratum_13_which_ablation(void **state) {
     double as_said = INFINITY, swapped = 0;
     for (int i = 0; i < 4; i++) {
         const double of_l = row_of_las[i] - row_of_l[i], of_s = row_of_las[i] - row_of_s[i];
-        as_said = fmin(as_said, fmin(fabs(without_smooth[i] - of_l), fabs(without_local[i] - of_s)));
-        swapped = fmax(swapped, fmax(fabs(without_smooth[i] - of_s), fabs(without_local[i] - of_l)));
+        as_said = proof_smallest(
+            as_said, proof_smallest(fabs(without_smooth[i] - of_l), fabs(without_local[i] - of_s)));
+        swapped = proof_largest(swapped,
+                                proof_largest(fabs(without_smooth[i] - of_s), fabs(without_local[i] - of_l)));
     }
     proof_at_least(as_said, 0.5, "gaps as the text names them, against Table 4: the least difference");
     proof_at_most(swapped, 0.005, "the two lists exchanged: the largest difference");
     enum { L = 24, D = 6, P = 3 };
-    check_seed(13);
+    proof_seed(13);
     double *q = uniform(L * D, -1, 1), *k = uniform(L * D, -1, 1), *v = uniform(L * D, -1, 1),
            alphas[1] = {0.4};
     double las[L * D], only_l[L * D], only_s[L * D];
@@ -429,7 +434,7 @@ static void erratum_13_which_ablation(void **state) {
 static void erratum_14_bits_per_character(void **state) {
     (void)state;
     enum { L = 512, V = 27 };
-    check_seed(14);
+    proof_seed(14);
     static const char *what[] = {"27 equally likely letters", "random predictions of 27 letters"};
     for (int random = 0; random < 2; random++) {
         double *logits = uniform((size_t)L * V, -3 * random, 3 * random), loss[L], stats[2 * L];
@@ -515,9 +520,9 @@ static void erratum_16_rows_of_table_1(void **state) {
         int named = 0;
         for (size_t n = 0; n < CHECK_COUNT(apart); n++) named |= !strcmp(apart[n], arena[i].model);
         if (named)
-            least = fmin(least, off);
+            least = proof_smallest(least, off);
         else
-            holds = fmax(holds, off);
+            holds = proof_largest(holds, off);
         if (named)
             proof_at_least(off, 0.05, "%s: distance of the printed average from the mean", arena[i].model);
     }
@@ -527,12 +532,12 @@ static void erratum_16_rows_of_table_1(void **state) {
                         s4_v2[] = {59.60, 86.82, 90.90, 88.65, 94.20, 96.35};
     const double *s4 = arena_find("S4")->score, *dss = arena_find("DSS")->score;
     double shifted = 0;
-    for (int i = 1; i < 6; i++) shifted = fmax(shifted, fabs(dss[i] - s4_v2[i - 1]));
+    for (int i = 1; i < 6; i++) shifted = proof_largest(shifted, fabs(dss[i] - s4_v2[i - 1]));
     proof_at_most(shifted, 0, "DSS from its second column on: difference from S4-v2's first five");
     proof_at_most(fabs(mean_of_scores(s4_v2) - arena_find("DSS")->average), 0.005,
                   "DSS: its average less the mean of S4-v2");
-    shifted = fmax(fabs(s4[0] - s4_v2[0]), fabs(s4[1] - s4_v2[1]));
-    for (int i = 2; i < 5; i++) shifted = fmax(shifted, fabs(s4[i] - s4_v1[i - 1]));
+    shifted = proof_largest(fabs(s4[0] - s4_v2[0]), fabs(s4[1] - s4_v2[1]));
+    for (int i = 2; i < 5; i++) shifted = proof_largest(shifted, fabs(s4[i] - s4_v1[i - 1]));
     proof_at_most(shifted, 0, "S4: difference from S4-v2's first two and S4-v1's second to fourth");
     // BigBird and Luna-256 there.
     static const double bigbird[6] = {36.05, 64.02, 59.29, 40.83, 74.87},
@@ -554,7 +559,7 @@ static void erratum_16_rows_of_table_1(void **state) {
 static void erratum_17_frequency(void **state) {
     (void)state;
     enum { L = 64 };
-    check_seed(17);
+    proof_seed(17);
     int samples = 0, lost = 0;
     double root = 0, wave = 0;
     while (samples < 1000) {
@@ -574,7 +579,7 @@ static void erratum_17_frequency(void **state) {
                   "a^(t/2) sin((t+1) w)/sin w, cos w = -b/(2 sqrt a): difference from the filter's answer");
     const double *y = response(0.5, 0.9, 1, 0, L);
     double late = 0;
-    for (int t = L - 16; t < L; t++) late = fmax(late, fabs(y[t]));
+    for (int t = L - 16; t < L; t++) late = proof_largest(late, fabs(y[t]));
     proof_at_least(late / exp(-(L - 16) * 0.5 / (2 * 0.9)), 1000,
                    "(0.5, 0.9): the answer at rows 48 to 63 over the largest that Eq. 21's decay leaves");
     check_done();
@@ -605,7 +610,7 @@ static void erratum_18_delay_of_theorem_2(void **state) {
             for (int c = 0; c < V; c++)
                 e += (y[c] - (c == token[place + 1])) * (y[c] - (c == token[place + 1]));
             error[n] = proof_largest(error[n], sqrt(e));
-            if (n == 0) least = fmin(least, sqrt(e));
+            if (n == 0) least = proof_smallest(least, sqrt(e));
         }
     }
     proof_at_least(least, 0.49, "F = D_{-1}, W = 40 I: least error over every recall sequence of 5 tokens");
@@ -644,7 +649,7 @@ static void erratum_22_opposite_embeddings(void **state) {
     static const int tokens[L] = {2, 0, 1, 0, 0, 2, 0, 0};
     int collide = 0, apart = 0;
     double least = INFINITY;
-    check_seed(22);
+    proof_seed(22);
     for (int n = 0; n < FILTERS; n++) {
         const double filter[2] = {proof_normal(), proof_normal()};
         collide += con_wrong_cosine(table, 3, 2, filter, 2, 0) > 1 - 1e-12;

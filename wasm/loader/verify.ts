@@ -77,7 +77,7 @@ const word = (precision: Precision) => (precision === 'float32' ? 0 : 1);
 
 /** A figure's line as proofs_tests/proofs/proof.h writes it. */
 function figure(line: string): Figure | null {
-    const found = /^figure: (.*): (\S+) \((at most|at least) (\S+)\)$/.exec(line);
+    const found = /^figure: (.*): (\S+) \((at most|at least) ([^\s,]+)(?:, measured)?\)$/.exec(line);
     if (!found) return null;
     return {
         text: found[1]!,
