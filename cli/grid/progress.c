@@ -129,7 +129,8 @@ size_t progress_count(char *at) {
     names seen = {0};
     // The lines of rungs name each job several times.
     for (char *line; (line = strsep(&at, "\n"));) {
-        if (sscanf(line, "# %zu jobs in ", &script) == 1) n = script;
+        int whole = 0; // sscanf counts a number also where other words follow it
+        if (sscanf(line, "# %9zu jobs in %n", &script, &whole) == 1 && whole) n = script;
         if (strncmp(line, "seqmix job ", 11)) continue;
         const char *end = strstr(line, " --plan ");
         n += names_add(&seen, hash_bytes(HASH_START, line, end ? (size_t)(end - line) : strlen(line))) == 1;

@@ -784,7 +784,9 @@ test('watch: done, running where, failed and why, left behind, and the table so 
     for (const line of lines) assert.equal(shell(line).status, 0);
     const end = seqmix('watch', out, file('watched.jobs'));
     assert.match(end.stdout, /^8 of 8 done, 0 running\n/);
-    assert.match(seqmix('watch', out, file('live.html')).stderr, /holds no jobs of seqmix grid/);
+    writeFileSync(file('numbers.txt'), '#6\n# 6 things\n');
+    for (const other of ['live.html', 'numbers.txt'])
+        assert.match(seqmix('watch', out, file(other)).stderr, /holds no jobs of seqmix grid/);
 });
 
 test('the weights of a best come back to the bit; curves are a point a line', () => {
