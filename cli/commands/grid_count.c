@@ -85,6 +85,14 @@ static void put_value(const char *before, const char *value) {
     printf("%s%s", before, safe);
 }
 
+// Settings that are rivals of the first, and itself.
+static size_t rivals(const grid_work *w) {
+    size_t n = 0;
+    const size_t first = grid_group(&w->g, 0, w->over);
+    for (size_t kind = 0; kind < w->g.kinds; kind++) n += grid_group(&w->g, kind, w->over) == first;
+    return n;
+}
+
 // A few jobs, spread over the grid.
 int grid_count(const grid_work *w) {
     smx_error e = {0};
@@ -110,6 +118,12 @@ int grid_count(const grid_work *w) {
     fputs(" each, ", stdout);
     put_duration(each * (double)w->jobs);
     printf(" of one core in all (%zu of them timed here, %s)\n", timed, smx_isa());
+    if (w->rungs.n_rungs) {
+        const double share = plan_share(&w->rungs, rivals(w));
+        printf("by rungs %.0f %% of the steps, about ", 100.0 * share);
+        put_duration(share * each * (double)w->jobs);
+        puts("");
+    }
     if (w->o.out && print_done(w, each)) return 2;
     for (size_t k = 0; k < w->g.n_axes; k++) {
         const axis *a = &w->g.axes[k];

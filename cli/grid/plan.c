@@ -44,7 +44,7 @@ int plan_read_rungs(plan *p, const char *rungs, const char *keep) {
     if (!whole || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0)
         return cli_fail(
             "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the "
-            "one before, the last 1, such as 0.15,0.7,1",
+            "one before, the last 1, such as 0.1,0.65,1",
             rungs, MOST_RUNGS);
     p->keep = read_share(keep, &end);
     if (p->keep == 0.0 || p->keep == 1.0 || *end)
@@ -181,9 +181,22 @@ int plan_open(plan *p, const char *folder, const char *name) {
 
 // ---- Decisions ------------------------------------------------------------------------------------------
 
+// How many of so many go on.
+static double keep_of(const plan *p, double in) {
+    const double n = ceil(p->keep * in - 1e-9);
+    return n < 1.0 ? 1.0 : n;
+}
+
 uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps) {
     const uint64_t n = (uint64_t)ceil(p->rungs[rung] * (double)steps - 1e-9);
     return n < 1 ? 1 : n > steps ? steps : n;
+}
+
+double plan_share(const plan *p, size_t settings) {
+    double in = (double)settings, sum = 0.0;
+    for (size_t r = 0; r < p->n_rungs; r++, in = keep_of(p, in))
+        sum += in * (p->rungs[r] - (r ? p->rungs[r - 1] : 0.0));
+    return sum / (double)settings;
 }
 
 int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]) {
@@ -289,8 +302,7 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
         if (!status && missing->n) status = -1;
         if (status) break;
         qsort(all, in, sizeof *all, by_standing);
-        const size_t keep = (size_t)ceil(p->keep * (double)in - 1e-9);
-        in = keep < 1 ? 1 : keep;
+        in = (size_t)keep_of(p, (double)in);
         size_t i = 0;
         while (i < in && all[i].setting != own) i++;
         if (i == in) break; // left behind at this rung

@@ -501,6 +501,11 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         );
         assert.deepEqual(resultOf(results(file('straight'))[0]), resultOf(path));
     }
+    // Known before: of 4 rates all for a ninth, 2 to a third, 1 to the end: (4 / 9 + 4 / 9 + 2 / 3) / 4.
+    assert.match(
+        seqmix('grid', ...all, '--rungs', '1/9,1/3,1', '--keep', '1/3', '--count').stdout,
+        /^16 jobs of about .* in all .*\nby rungs 39 % of the steps, about /,
+    );
     // A plan that somebody edited, and rungs that are none.
     const [plan] = readdirSync(file('alone', 'plans'));
     writeFileSync(file('alone', 'plans', plan), 'seqmix-plan 1\n');
