@@ -22,7 +22,9 @@ const char *const invariance_names[INVARIANCES] = {
 
 // Rows past a block of every kernel and past SMX_KC in a batch; Focus's bins divide them.
 #define FORM "&task=track&machine=s5&batch=5&blocks=2&steps=3&warmup=0&rate=0.01&length=96"
-enum { SEQUENCES = 9, IN_STATE = 3, MOST_IN_BATCH = 8 };
+// More sequences than a batch is cut into: a kernel is given two at once.
+enum { SEQUENCES = 12, IN_STATE = 3, MOST_IN_BATCH = 11 };
+_Static_assert((int)MOST_IN_BATCH > (int)SHARDS, "each piece would be one sequence");
 static const size_t batch_sizes[] = {2, 3, MOST_IN_BATCH};
 static const double weight_spread = 0.1; // times N(0, 1)
 #define COUNT(array) (sizeof(array) / sizeof *(array))
