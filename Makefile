@@ -225,7 +225,7 @@ soak: site ## start, reset and change the page for SOAK_MINUTES (10): its memory
 mutants: setup ## put faults into a copy of the tree, those of a list and 50 at random: the tests must notice each
 	@node scripts/mutants.mjs
 	@$(MAKE) --no-print-directory random-mutants
-random-mutants: setup ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
+random-mutants: setup build/kernels.def ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
 	@node scripts/mutants/random.mjs $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY.md
 	@$< docs/ACCURACY.md
