@@ -22,7 +22,8 @@ const recipe recipes[] = {
     {"sc_unique", "*",
      COPY "slots=emitted&" RMS_SMALL "&position=learned&blocks=2&batch=32&schedule=cosine&steps=1000"},
     {"sc_unique", "cat", "norm=none&embed_std=1&position=none&blocks=1&filter=64&filter_start=decay"},
-    {"sc_unique", "las", "heads=2&decay_range=1&window=1"},
+    // of seeds 1 to 16, 15 reach 98 % (one 97.6); with the usual 20 steps of warm-up 13 do, and 42 ends at 82
+    {"sc_unique", "las", "heads=2&decay_range=1&window=1&warmup=100"},
     {"sc_unique", "focus", "theta=triangle&bins=8"},
     {"sc", "focus", "theta=triangle&bins=8"},
     {"smnist", "*",
