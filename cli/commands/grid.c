@@ -282,7 +282,8 @@ static int print_grid(int argc, char **argv) {
         return cli_fail("grid: --count, --part and --slurm exclude each other");
     if (!w.o.slurm && (w.o.tasks || w.o.cpus != 1 || w.o.setup || w.o.within))
         return cli_fail("grid: --tasks, --cpus, --setup and --within are about the script of --slurm");
-    if (w.o.job.ranks != 1 && w.o.job.every) return cli_fail("grid: --ranks and --every exclude each other");
+    if (w.o.job.ranks != 1 && (w.o.job.every || w.o.rungs))
+        return cli_fail("grid: --ranks goes without --every and --rungs: its processes train to the end");
     const int status = run(&w);
     grid_free(&w.g);
     names_free(&w.seen);

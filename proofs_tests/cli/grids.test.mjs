@@ -506,6 +506,14 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         seqmix('grid', ...all, '--rungs', '1/9,1/3,1', '--keep', '1/3', '--count').stdout,
         /^16 jobs of about .* in all .*\nby rungs 39 % of the steps, about /,
     );
+    for (const [key, value] of [
+        ['--rungs', '1/3,1'],
+        ['--every', '5'],
+    ])
+        assert.match(
+            seqmix('grid', ...all, key, value, '--ranks', '2', '--out', 'x').stderr,
+            /--ranks goes without --every and --rungs/,
+        );
     // A plan that somebody edited, and rungs that are none.
     const [plan] = readdirSync(file('alone', 'plans'));
     writeFileSync(file('alone', 'plans', plan), 'seqmix-plan 1\n');
