@@ -171,7 +171,7 @@ test-list: ## after a test was added, renamed or removed, and make test: write p
 	@scripts/tally.sh --record $(ALL_TESTS)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all presets random-texts whole-models mutants fuzz
+SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c presets random-texts whole-models mutants fuzz
 test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
@@ -185,6 +185,10 @@ whole-models: $(BIN)/tests/test_whole_model
 test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and GNU parallel (skipped where they are not installed)
 	$(call judge,,cluster)
 .PHONY: test-cluster
+
+prove-c: ## follow the scalar text of norms, convolutions, products, attention, gla and delta through Frama-C: no access outside an array (skipped where it is not installed)
+	$(call judge,,prove_c)
+.PHONY: prove-c
 
 test-mpi: build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi) ## every mixer on several processes (skipped where there is no MPI)
 	@rm -f build/test/mpi.count

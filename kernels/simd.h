@@ -182,7 +182,9 @@ SMX_INLINE vf vf_sqrt(vf x) {
 
 // The compiler forgets what it knows of a pointer: addresses of many rows, all computed ahead,
 // would fill the registers.
+#ifndef SMX_OPAQUE // (nothing to Frama-C, which reads no assembler)
 #define SMX_OPAQUE(pointer) __asm__("" : "+r"(pointer))
+#endif
 
 // ---- The canonical group of 16 lanes --------------------------------------------------------------------
 typedef struct {

@@ -121,12 +121,14 @@ $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python
 	@$(RUN) $(RUN_OPTIONS) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
 build/test/python_conformance.count: proofs_tests/python/planted.py
+# What Frama-C can say of the kernels' text: make prove-c, a part of make test-all.
+$(call script, prove_c,  frama_c/prove.test.mjs,            proofs_tests/frama_c/calls.c $(wildcard kernels/*.c kernels/*.h))
 # What is slow: files under attack, threads under ThreadSanitizer.
 include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-build/test/arm.count build/test/musl.count build/test/cluster.count: RUN_OPTIONS := --timeout 1800
+build/test/arm.count build/test/musl.count build/test/cluster.count build/test/prove_c.count: RUN_OPTIONS := --timeout 1800
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 
@@ -141,4 +143,4 @@ build/clang-exact/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build torture cluster,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build torture cluster prove_c,$(SCRIPT_TESTS)) presets

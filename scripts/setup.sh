@@ -171,6 +171,7 @@ look_for_options() {
     fi
     if wants slow; then
         option rocq Rocq 'coq libcoq-coquelicot libcoq-flocq libcoq-interval' 'coq coq-flocq' have coqc
+        option frama-c Frama-C frama-c-base frama-c have frama-c
         option torch PyTorch 'python3-torch python3-pandas python3-matplotlib' 'python3-torch python3-pandas python3-matplotlib' has_module torch
         option mpi MPI 'openmpi-bin libopenmpi-dev' 'openmpi openmpi-devel' have_all mpirun mpicc
         option arm 'Arm, emulated' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user' 'gcc-aarch64-linux-gnu qemu-user' have aarch64-linux-gnu-gcc

@@ -90,6 +90,12 @@ by itself with \`make build/tests/NAME && build/tests/NAME\`; \`make test\` runs
 proofs_tests/constructions/constructions.h, made from the public kernels (float32) and from the oracle (double). The page's Theorems view lets
 one change their inputs by hand; its Verify view runs these very tests in the browser (proofs_tests/proofs/wasm).
 
+What of the C is not covered: the theorems are about the recurrences and sums that the kernels compute, not about their text. Of the text,
+\`make prove-c\` has Frama-C's Eva follow norms, forward and backward, the short convolution forward, products, softmax attention forward
+and its map, gated linear attention and the delta rule forward, as scalar code, in one or two small shapes each ([proofs_tests/frama_c/calls.c](../proofs_tests/frama_c/calls.c)), for all values
+of their floats: no access outside an array, no read of what nobody wrote, no signed overflow. Not covered: other kernels, shapes and modes,
+the text of SSE2, AVX2, AVX-512, Arm and WebAssembly, and what the compiler makes of it; these are tested, and compared to the bit.
+
 What kind of truth a claim has: proved for all lengths, inputs and weights, by machine ([proofs_tests/rocq](../proofs_tests/rocq/README.md)),
 or in part, where a file there says what is not proved; certified on exact instances, in ball arithmetic; tested, the kernels' own
 floats against a bound. An erratum: what is printed is false or unclear, and theorems prove that it fails or what holds instead.
