@@ -2,7 +2,8 @@
 // generators, the module's exports and the page's charts, one at a time, in a copy of the tree under
 // build/mutants, builds the tests named beside each and requires that one of them fails. Exits with 1 when a
 // fault survives. Changes nothing outside build/mutants.
-//   node scripts/mutants.mjs [WORD...]    only faults whose file or description holds one of the words
+//   node scripts/mutants.mjs [--proofs] [WORD...]    WORD: only faults whose file or description holds one of
+//       the words; --proofs: those of mutants/proofs.mjs alone, which the proof programs must notice alone
 import { spawnSync } from 'node:child_process';
 import {
     cpSync,
@@ -18,6 +19,7 @@ import {
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { inProofs } from './mutants/proofs.mjs';
 
 // file, the text to be found once, what takes its place, what the fault means, tests that must notice
 // prettier-ignore
@@ -102,8 +104,9 @@ const faults = [
     ["web/charts/layers.ts", "if (k === 0) return [{ x, y: top(place) + height }];", "if (k === 0) return [{ x, y: top(place) }];", "edges of the graph begin at the head of their box", ["page_arithmetic"]],
 ];
 
-const wanted = process.argv.slice(2);
-const chosen = faults.filter(
+const proofs = process.argv[2] === '--proofs';
+const wanted = process.argv.slice(proofs ? 3 : 2);
+const chosen = [...(proofs ? [] : faults), ...inProofs].filter(
     ([file, , , what]) => !wanted.length || wanted.some((w) => file.includes(w) || what.includes(w)),
 );
 if (!chosen.length) {

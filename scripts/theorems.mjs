@@ -96,6 +96,9 @@ and its map, gated linear attention and the delta rule forward, as scalar code, 
 of their floats: no access outside an array, no read of what nobody wrote, no signed overflow. Not covered: other kernels, shapes and modes,
 the text of SSE2, AVX2, AVX-512, Arm and WebAssembly, and what the compiler makes of it; these are tested, and compared to the bit.
 
+25 faults in kernels and constructions, five of which were once passed, are planted by \`node scripts/mutants.mjs --proofs\`: the proof programs
+alone must notice each, whatever other tests would.
+
 What kind of truth a claim has: proved for all lengths, inputs and weights, by machine ([proofs_tests/rocq](../proofs_tests/rocq/README.md)),
 or in part, where a file there says what is not proved; certified on exact instances, in ball arithmetic; tested, the kernels' own
 floats against a bound. An erratum: what is printed is false or unclear, and theorems prove that it fails or what holds instead.
