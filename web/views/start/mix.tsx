@@ -76,9 +76,9 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
                             ))}
                             <rect
                                 class="label"
-                                x={x(AT) - 52 * large}
+                                x={x(AT) - 72 * large}
                                 y={bottom}
-                                width={104 * large}
+                                width={144 * large}
                                 height={box}
                                 rx={4}
                             />
