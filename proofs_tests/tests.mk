@@ -93,6 +93,7 @@ $(call script, report,   cli/report.test.mjs,               $(PROGRAM) proofs_te
 $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix build/torture/failing.so $(if $(HAVE_MPI),build/seqmix-mpi))
 # (every mixer: make test-mpi, a part of make test-all)
 $(call script, mpi,      cli/mpi.test.mjs,                  docs/MPI.md build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
+$(call script, reproduce, cli/reproduce.test.mjs,          $(PROGRAM) scripts/reproduction.mjs docs/REPRODUCTION.md $(wildcard docs/reproduction/*) build/seqmix)
 $(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seqmix)
 $(call script, oracle,   cli/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
 $(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) $(wildcard proofs_tests/cli/planted*.mjs) docs/ORACLE.md build/seqmix)

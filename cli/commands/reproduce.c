@@ -1,0 +1,200 @@
+// reproduce.c: seqmix reproduce NAME: a table of a paper, trained again.
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/reproduce/reproduction.h"
+
+typedef struct {
+    const char *name, *out;
+    int quick, lines, collect;
+} options;
+
+static const cli_option table[] = {
+    {"--out", "DIR", "where results go and are looked for: work goes on where it stopped (reproduced)",
+     OPTION_TEXT, offsetof(options, out), 0, 0},
+    {"--quick", NULL, "an easier task, one seed, one rate: under a minute", OPTION_FLAG,
+     offsetof(options, quick), 0, 0},
+    {"--lines", NULL, "print the jobs that are missing, a command a line, for other machines", OPTION_FLAG,
+     offsetof(options, lines), 0, 0},
+    {"--collect", NULL, "train nothing: what DIR holds", OPTION_FLAG, offsetof(options, collect), 0, 0},
+    {0},
+};
+
+static int reproduce(int argc, char **argv);
+const cli_command cli_reproduce = {
+    .name = "reproduce",
+    .usage = "[NAME]",
+    .help = "train a table of a paper again and compare, or list them",
+    .options = table,
+    .plain = offsetof(options, name),
+    .most = 1,
+    .example = "seqmix reproduce las-table-7-cummax --quick",
+    .run = reproduce,
+};
+
+static void list(void) {
+    for (const reproduction *t = reproductions; t->name; t++)
+        printf("%-26s %-22s %4.1f h  %s\n", t->name, t->source, t->hours, t->title);
+}
+
+static int is_missing(const reproduced *is, size_t r, long s) {
+    return !*is->digest[r][s] && isnan(is->value[r][s]);
+}
+
+// Of a row, seed by seed, all rates: trained, or printed. 0, or the exit status.
+static int work(const options *o, const reproduction *t, const reproduced_row *row, long seed) {
+    reproduced is;
+    if (reproduction_read(t, row, o->quick, o->out, &is)) return 2;
+    for (size_t r = 0; r < is.rates; r++) {
+        char eval[24];
+        job j;
+        if (!is_missing(&is, r, seed - 1)) continue;
+        int status = reproduction_job(t, row, is.rate[r], seed, o->quick, &j);
+        snprintf(eval, sizeof eval, "%ld", reproduction_eval(t, o->quick));
+        char out[] = "--out", judged[] = "--eval";
+        if (!status && o->lines) {
+            fputs("seqmix job ", stdout);
+            cli_put_quoted(stdout, j.config);
+            fputs(" --out ", stdout);
+            cli_put_quoted(stdout, o->out);
+            printf(" --eval %s\n", eval);
+        } else if (!status) {
+            char *folder = strdup(o->out);
+            char *words[] = {j.config, out, folder, judged, eval, NULL};
+            status = folder ? cli_job.run(5, words) : cli_fail("out of memory");
+            free(folder);
+        }
+        job_free(&j);
+        if (status) return status;
+    }
+    return 0;
+}
+
+static const reproduced *of(const reproduction *t, const reproduced *all, const char *name) {
+    size_t i = 0;
+    while (strcmp(t->rows[i].name, name)) i++;
+    return all + i;
+}
+static double shown(const reproduction *t, double x) { return strcmp(t->measure, "accuracy") ? x : 100 * x; }
+
+static void print(const options *o, const reproduction *t, const reproduced *all) {
+    printf("\n%s: %s\n%s\n", t->source, t->title, t->setting);
+    if (o->quick) printf("--quick, one seed, an easier task: %s\n", t->quick);
+    printf("\n%-28s %9s %9s %20s  %-7s %9s\n", "", "paper",
+           strcmp(t->measure, "accuracy") ? t->measure : "percent", "over seeds", "rate", "weights");
+    for (size_t i = 0; t->rows[i].name; i++) {
+        const reproduced *is = all + i;
+        printf("%-28s ", t->rows[i].name);
+        if (isnan(t->rows[i].paper))
+            printf("%9s ", "");
+        else
+            printf("%9.4g ", t->rows[i].paper);
+        if (is->missing)
+            printf("not run: %zu trainings are missing\n", is->missing);
+        else if (is->best == REPRODUCED_RATES)
+            printf("stopped at every rate: the loss is not finite\n");
+        else
+            printf("%9.4g %9.4g to %8.4g  %-7s %9llu\n", shown(t, is->mean), shown(t, is->least),
+                   shown(t, is->most), is->rate[is->best], is->params);
+    }
+    putchar('\n');
+    for (const reproduced_claim *c = t->claims; c->says; c++)
+        printf("%-14s %s\n", reproduction_verdict(of(t, all, c->better), of(t, all, c->worse), t->measure),
+               c->says);
+}
+
+// ---- DIR/NAME.jsonl: the table, its rows, its claims
+static void put(FILE *to, const char *key, const char *text) {
+    fprintf(to, ",\"%s\":", key);
+    cli_put_json_text(to, text);
+}
+static void put_seeds(FILE *to, const double *x, long n) {
+    putc('[', to);
+    for (long s = 0; s < n; s++) {
+        if (s) putc(',', to);
+        cli_put_json_number(to, x[s], 6);
+    }
+    putc(']', to);
+}
+static void put_row(FILE *to, const reproduced_row *row, const reproduced *is) {
+    fputs("{\"row\":", to);
+    cli_put_json_text(to, row->name);
+    put(to, "config", row->config);
+    fputs(",\"paper\":", to);
+    cli_put_json_number(to, row->paper, 4);
+    fprintf(to, ",\"weights\":%llu,\"seconds\":%.0f,\"missing\":%zu,\"rate\":", is->params, is->seconds,
+            is->missing);
+    cli_put_json_text(to, is->best < is->rates ? is->rate[is->best] : "");
+    fputs(",\"rates\":{", to);
+    for (size_t r = 0; r < is->rates; r++) {
+        fprintf(to, "%s\"%s\":{\"values\":", r ? "," : "", is->rate[r]);
+        put_seeds(to, is->value[r], is->seeds);
+        fputs(",\"choices\":", to);
+        put_seeds(to, is->choice[r], is->seeds);
+        fputs(",\"digests\":[", to);
+        for (long s = 0; s < is->seeds; s++) fprintf(to, "%s\"%s\"", s ? "," : "", is->digest[r][s]);
+        fputs("]}", to);
+    }
+    fputs("}}\n", to);
+}
+static int write_table(const options *o, const reproduction *t, const reproduced *all) {
+    char path[JOB_PATH], *text = NULL;
+    size_t size;
+    if (snprintf(path, sizeof path, "%s/%s%s.jsonl", o->out, t->name, o->quick ? ".quick" : "") >=
+        (int)sizeof path)
+        return cli_fail("reproduce: --out: the path is too long");
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return cli_fail("out of memory");
+    fputs("{\"table\":", to);
+    cli_put_json_text(to, t->name);
+    put(to, "source", t->source);
+    put(to, "title", t->title);
+    put(to, "setting", t->setting);
+    put(to, "common", t->common);
+    put(to, "measure", t->measure);
+    fprintf(to, ",\"seeds\":%ld,\"eval\":%ld,\"hours\":%g}\n", o->quick ? 1 : t->seeds, t->eval, t->hours);
+    for (size_t i = 0; t->rows[i].name; i++) put_row(to, t->rows + i, all + i);
+    for (const reproduced_claim *c = t->claims; c->says; c++) {
+        fputs("{\"claim\":", to);
+        cli_put_json_text(to, c->says);
+        put(to, "better", c->better);
+        put(to, "worse", c->worse);
+        put(to, "verdict", reproduction_verdict(of(t, all, c->better), of(t, all, c->worse), t->measure));
+        fputs("}\n", to);
+    }
+    const int status = fclose(to) ? cli_fail("out of memory") : cli_write_file(path, text, size);
+    free(text);
+    return status;
+}
+
+enum { MOST_ROWS = 32 };
+static int run_table(const options *o, const reproduction *t) {
+    static reproduced all[MOST_ROWS];
+    int status = 0;
+    if (!o->collect && !o->lines)
+        fprintf(stderr, "seqmix: %s: about %.2g hours of one core in all, less what %s holds\n", t->name,
+                o->quick ? 0.02 : t->hours, o->out);
+    // Seed by seed: after the first there is a whole table already.
+    for (long seed = 1; seed <= (o->quick ? 1 : t->seeds) && !o->collect && !status; seed++)
+        for (size_t i = 0; t->rows[i].name && !status; i++) status = work(o, t, t->rows + i, seed);
+    if (status || o->lines) return status;
+    for (size_t i = 0; t->rows[i].name; i++)
+        if (reproduction_read(t, t->rows + i, o->quick, o->out, all + i)) return 2;
+    print(o, t, all);
+    return write_table(o, t, all);
+}
+
+static int reproduce(int argc, char **argv) {
+    options o = {.out = "reproduced"};
+    if (cli_read_options(&cli_reproduce, argc, argv, &o)) return 2;
+    if (!o.name) return list(), 0;
+    if (o.lines && o.collect) return cli_fail("reproduce: --lines and --collect do not go together");
+    const reproduction *t = reproductions;
+    while (t->name && strcmp(t->name, o.name)) t++;
+    if (!t->name) return cli_fail("there is no table '%s'; seqmix reproduce lists them", o.name);
+    if (cli_make_folders(o.out, "reproduce: --out")) return 2;
+    return run_table(&o, t);
+}

@@ -1,0 +1,142 @@
+// reproduce.test.mjs: `seqmix reproduce`: an easy form of a table runs, goes on where it stopped, and what is
+// stored of the whole ones is what the program would train, chosen and judged as it says.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { known, page, read } from '../../scripts/reproduction.mjs';
+import { program, run } from '../support/program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-reproduce-'));
+after(() => rmSync(folder, { recursive: true }));
+const seqmix = (...args) => run(program, ['reproduce', ...args]);
+const jsonl = (path) =>
+    readFileSync(path, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+const jobs = (stdout) => stdout.split('\n').filter((line) => /^[0-9a-f]{16} /.test(line));
+
+test('what cannot be done is said', () => {
+    const says = (args, sentence) => {
+        const { status, stderr } = seqmix(...args);
+        assert.equal(status, 2, args.join(' '));
+        assert.match(stderr, sentence);
+    };
+    says(['table-99'], /there is no table 'table-99'; seqmix reproduce lists them/);
+    says(['las-table-7-cummax', '--lines', '--collect'], /do not go together/);
+    writeFileSync(join(folder, 'file'), '');
+    says(['las-table-7-cummax', '--collect', '--out', join(folder, 'file', 'x')], /reproduce: --out/);
+});
+
+test('an easy form of a table is trained, goes on where it stopped, and is judged', () => {
+    const out = join(folder, 'quick');
+    const args = ['las-table-7-cummax', '--quick', '--out', out];
+    const wanted = seqmix(...args, '--lines');
+    assert.equal(wanted.status, 0, wanted.stderr);
+    const commands = wanted.stdout.trim().split('\n');
+    assert.equal(commands.length, 3);
+    const [, config, where, count] = /^seqmix job '([^']*)' --out '([^']*)' --eval (\d+)$/.exec(commands[1]);
+    assert.equal(run(program, ['job', config, '--out', where, '--eval', count]).status, 0);
+    const first = seqmix(...args);
+    assert.equal(first.status, 0, first.stderr);
+    assert.equal(jobs(first.stdout).length, 2, 'the second job was done already');
+    assert.match(first.stdout, /^attention +1 +0\.\d+/m);
+    assert.match(first.stdout, /^(holds|does not hold|cannot tell) +LaS is behind attention$/m);
+    const again = seqmix(...args);
+    assert.equal(jobs(again.stdout).length, 0, 'all jobs are done');
+    const [, , row] = jsonl(join(out, 'las-table-7-cummax.quick.jsonl'));
+    assert.equal(row.row, 'LaS as printed');
+
+    // A result that was changed by hand is none: it is trained again, to the same digest.
+    const name = readdirSync(out).find((entry) => /^[0-9a-f]{2}$/.test(entry));
+    const [result] = readdirSync(join(out, name));
+    const path = join(out, name, result);
+    const whole = readFileSync(path, 'utf8');
+    writeFileSync(path, whole.replace(/"value":/, '"value":1'));
+    const mended = seqmix(...args);
+    assert.equal(mended.status, 0, mended.stderr);
+    assert.match(mended.stderr, new RegExp(result));
+    assert.equal(jobs(mended.stdout).length, 1);
+    const strip = (text) => text.replace(/,"machine":.*/, '');
+    assert.equal(strip(readFileSync(path, 'utf8')), strip(whole));
+});
+
+test('every table has an easy form that the language allows', () => {
+    for (const { name } of known()) {
+        const { status, stdout, stderr } = seqmix(name, '--quick', '--lines', '--out', join(folder, 'lines'));
+        assert.equal(status, 0, stderr);
+        assert.ok(stdout.includes('seqmix job '), name);
+    }
+});
+
+const stored = known().filter(({ name }) => read(name));
+const better = (measure, a, b) => (measure === 'bits' ? a < b : a > b);
+
+test('what is stored is of the tables of today, its rates and verdicts follow from its values', () => {
+    for (const { name } of stored) {
+        const { head, rows, claims } = read(name);
+        const out = join(folder, 'none');
+        const listed = seqmix(name, '--collect', '--out', out);
+        if (/MNIST/.test(listed.stderr)) continue; // where its files are not there, it cannot be named
+        assert.equal(listed.status, 0, listed.stderr);
+        const fresh = jsonl(join(out, `${name}.jsonl`));
+        assert.deepEqual(fresh[0], head, name);
+        assert.deepEqual(
+            fresh.filter((line) => 'row' in line).map(({ row, config, paper }) => ({ row, config, paper })),
+            rows.map(({ row, config, paper }) => ({ row, config, paper })),
+        );
+        for (const row of rows.filter(({ missing }) => !missing)) {
+            const sums = Object.entries(row.rates)
+                .map(([rate, { choices }]) => [
+                    rate,
+                    choices.includes(null) ? null : choices.reduce((a, b) => a + b),
+                ])
+                .filter(([, sum]) => sum !== null);
+            const [best] = sums.reduce((a, b) => (better(head.measure, b[1], a[1]) ? b : a), sums[0] ?? ['']);
+            assert.equal(row.rate, best, `${name}, ${row.row}`);
+        }
+        const values = (of) => {
+            const { rate, rates, missing } = rows.find(({ row }) => row === of);
+            return missing || !rate ? undefined : rates[rate].values;
+        };
+        for (const claim of claims) {
+            const [a, b] = [values(claim.better), values(claim.worse)];
+            const all = (x, y) => x.every((one) => y.every((other) => better(head.measure, one, other)));
+            const verdict =
+                !a || !b ? 'not run' : all(a, b) ? 'holds' : all(b, a) ? 'does not hold' : 'cannot tell';
+            if (claim.verdict !== 'cannot tell' || verdict !== 'not run')
+                assert.equal(claim.verdict, verdict, `${name}: ${claim.claim}`);
+        }
+    }
+});
+
+test('a training that is stored gives its digest and its value again', (t) => {
+    const exact = stored.flatMap(({ name }) => {
+        const { head, rows } = read(name);
+        return head.common.includes('fast=1')
+            ? []
+            : rows.filter(({ missing }) => !missing).map((row) => ({ head, row }));
+    });
+    if (!exact.length) return t.skip('every stored table is of fast=1');
+    const { head, row } = exact.reduce((a, b) => (b.row.seconds < a.row.seconds ? b : a));
+    const { values, digests } = row.rates[row.rate];
+    const out = join(folder, 'again');
+    const config = `${head.common}&${row.config}&rate=${row.rate}&seed=1`;
+    const { status, stdout, stderr } = run(program, [
+        'job',
+        config,
+        '--out',
+        out,
+        '--eval',
+        String(head.eval),
+    ]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, new RegExp(`digest ${digests[0]}`));
+    assert.equal(Number(/ (-?[\d.]+), digest/.exec(stdout)[1]), values[0]);
+});
+
+test('docs/REPRODUCTION.md is made of what is stored', () => {
+    assert.equal(readFileSync(resolve('docs/REPRODUCTION.md'), 'utf8'), page());
+});
