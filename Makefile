@@ -144,7 +144,7 @@ help: ## list the targets
 GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
-FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models
+FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp
 FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
@@ -171,7 +171,7 @@ test-list: ## after a test was added, renamed or removed, and make test: write p
 	@scripts/tally.sh --record $(ALL_TESTS)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c presets random-texts whole-models mutants fuzz
+SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets random-texts whole-models mutants fuzz
 test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
@@ -180,7 +180,9 @@ random-texts: $(BIN)/tests/test_random_texts
 	@SEQMIX_TEXTS=10000 $<
 whole-models: $(BIN)/tests/test_whole_model
 	@SEQMIX_WHOLE=all $<
-.PHONY: slow-parts random-texts whole-models
+every-exp: $(BIN)/tests/test_vmath
+	@SEQMIX_EXP=all $<
+.PHONY: slow-parts random-texts whole-models every-exp
 
 test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and GNU parallel (skipped where they are not installed)
 	$(call judge,,cluster)

@@ -28,7 +28,7 @@ SMX_INLINE void rests(const vf *c, vf *high, vf *low, vf *magic, const int n) {
     vf k[4];
     SMX_STEP magic[j] = c[j] * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
     SMX_STEP k[j] = magic[j] - vf_set(SMX_ROUND_MAGIC);
-    // ln 2 = 0.693145751953125 (exact in 14 bits) + 1.42860677e-6
+    // ln 2 = 0.693145751953125 (exact in 15 bits) + 1.42860677e-6
     SMX_STEP high[j] = c[j] - k[j] * vf_set(0.693145751953125f); // exact
     SMX_STEP low[j] = SMX_LOW_FIRST(k[j]);
 }
@@ -36,7 +36,7 @@ SMX_INLINE void exps_of_rest(vf *c, const vf *high, const vf *of, const int n) {
     vf low[4], r[4], p[4];
     SMX_STEP low[j] = SMX_LOW_THEN(of[j]);
     SMX_STEP r[j] = high[j] - low[j];
-    // (e^r - 1 - r) / r^2: minimax, 3e-9 of e^r
+    // (e^r - 1 - r) / r^2: minimax, 4.3e-9 of e^r
     SMX_STEP p[j] = vf_set(0.00138144334f) * r[j] + vf_set(0.00836879668f);
     SMX_STEP p[j] = p[j] * r[j] + vf_set(0.0416683958f);
     SMX_STEP p[j] = p[j] * r[j] + vf_set(0.1666652f);
@@ -45,8 +45,9 @@ SMX_INLINE void exps_of_rest(vf *c, const vf *high, const vf *of, const int n) {
     SMX_STEP c[j] = (high[j] + ((p[j] * r[j]) * r[j] - low[j])) + vf_set(1.0f);
 }
 
-// exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
-// purpose: they cost 100 cycles each on some machines and weigh nothing in a softmax). NaN stays NaN.
+// exp(x): 0.95 ULP for -87.33 <= x <= 88.72, proved from -86 to 88 within 1.48 2^-24 e^x (rocq/Exp.v);
+// +inf above; 0 below (results under FLT_MIN are flushed on purpose: they cost 100 cycles each on some
+// machines and weigh nothing in a softmax). NaN stays NaN.
 #define SMX_EXP_FLOOR -87.33654f
 #define SMX_EXP_CEILING 88.72283f
 SMX_INLINE vf vf_exp(vf x) {

@@ -39,6 +39,8 @@ build/test/rocq.count: export ROCQ_FILES := $(ROCQ_NOW)
 build/test/rocq.count: $(wildcard $(ROCQ)/*)
 	@$(call rocq_compile,$(ROCQ_NOW)) || :
 	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs $(JUDGED)
+# Reads Exp.v's table of points.
+build/test/test_vmath.count: $(ROCQ)/Exp.v
 # The slow ones as well.
 proofs-all:
 	@$(call rocq_compile,$(ROCQ_ALL)) || :
