@@ -169,7 +169,7 @@ function rungs(cells) {
             shell(`seqmix job 'task=mqar&steps=1' --out ${out} --eval 1 && rm -r ${out}/[0-9a-f][0-9a-f]`);
         }
         const whole = time('whole', config);
-        const part = time('rungs', config, '--rungs 0.1,0.65,1');
+        const part = time('rungs', config, '--rungs 0.15,0.65,1');
         const full = results('whole');
         const names = new Set(results('rungs').map(({ name }) => name));
         const { rate } = full.find(({ name }) => names.has(name));

@@ -44,7 +44,7 @@ int plan_read_rungs(plan *p, const char *rungs, const char *keep) {
     if (!whole || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0)
         return cli_fail(
             "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the "
-            "one before, the last 1, such as 0.1,0.65,1",
+            "one before, the last 1, such as 0.15,0.65,1",
             rungs, MOST_RUNGS);
     p->keep = read_share(keep, &end);
     if (p->keep == 0.0 || p->keep == 1.0 || *end)
