@@ -21,8 +21,9 @@ export const pauseHidden = signal(remembered('pauseHidden') === '1');
 effect(() => remember('pauseHidden', pauseHidden.value ? '1' : '0'));
 
 /** This tab is hidden; and what the visitor set going rests for that. */
-export const hidden = signal(document.hidden);
-document.addEventListener('visibilitychange', () => (hidden.value = document.hidden));
+const tab = typeof document === 'undefined' ? undefined : document; // (Node has none: page_arithmetic)
+export const hidden = signal(tab?.hidden ?? false);
+tab?.addEventListener('visibilitychange', () => (hidden.value = tab.hidden));
 export const resting = computed(() => hidden.value && pauseHidden.value);
 
 /** The visitor wants no motion. */
