@@ -15,148 +15,12 @@
 #include "compare.h"
 #include "kernels/hash.h"
 #include "kernels/philox.h"
-#include "vectors.h"
-
-typedef struct {
-    const char *mechanism, *name, *params, *without;
-    // What is drawn otherwise than vectors_range_of says: "NAME*E" is 2^E times that, "NAME:A,B,C" one of
-    // these at each place; separated by spaces. NULL: nothing.
-    const char *drawn;
-} hard_case;
-
-#define SHUT "g:0,-0.000244140625,-0.125,-8,-90,-300"
-#define SHUT_WHOLE "g:0,-0.000244140625,-0.125,-5,-80,-inf"
-#define OPEN "g:0,-0.0001220703125,-0.00048828125"
-
-static const hard_case cases[] = {
-    {"softmax_attention_qkv", "tail300", "{\"L\":300,\"D\":16,\"H\":2}", "filter_maps", NULL},
-    {"softmax_attention_qkv", "tail1031", "{\"L\":1031,\"D\":8,\"H\":2}", "filter_maps", NULL},
-    {"softmax_attention_qkv", "both_sides", "{\"L\":515,\"D\":8,\"H\":1,\"causal\":false}", "filter_maps",
-     NULL},
-    {"softmax_attention_qkv", "saturated", "{\"L\":333,\"D\":16,\"H\":2}", "filter_maps", "q*4 k*4"},
-    {"softmax_attention_qkv", "faint", "{\"L\":400,\"D\":8,\"H\":1}", "filter_maps", "q*-12 k*-12 v*-30"},
-    {"softmax_attention_qkv", "rope", "{\"L\":1500,\"D\":8,\"H\":1,\"pos\":\"rope\"}", "filter_maps", NULL},
-    {"softmax_attention_qkv", "alibi", "{\"L\":700,\"D\":8,\"H\":2,\"pos\":\"alibi\"}", "filter_maps", NULL},
-    {"las_attention_qkv", "tail", "{\"L\":1000,\"D\":8,\"H\":2,\"P\":5}", NULL, NULL},
-    {"las_attention_qkv", "chunk128", "{\"L\":1000,\"D\":8,\"H\":2,\"P\":5,\"chunk\":128}", NULL, NULL},
-    {"las_attention_qkv", "saturated", "{\"L\":300,\"D\":8,\"H\":1,\"P\":3}", NULL, "q*4 k*4"},
-    {"linear_attention", "tail4095", "{\"L\":4095,\"D\":8,\"H\":2}", NULL, NULL},
-    {"linear_attention", "sum", "{\"L\":1999,\"D\":8,\"H\":2,\"normaliser\":\"sum\"}", NULL, NULL},
-    {"linear_attention", "rms_faint", "{\"L\":700,\"D\":8,\"H\":2,\"normaliser\":\"rms\"}", NULL,
-     "q*-4 k*-4 v*-2"},
-    {"linear_attention", "loud", "{\"L\":700,\"D\":8,\"H\":2}", NULL, "q*20 k*20 v*20"},
-    {"gla_core", "channel", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6,\"mode\":\"channel\"}", NULL, NULL},
-    {"gla_core", "channel_b", "{\"L\":449,\"H\":1,\"dk\":16,\"dv\":8,\"mode\":\"channel\"}", NULL, NULL},
-    {"gla_core", "channel_shut", "{\"L\":1025,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, SHUT},
-    {"gla_core", "channel_shut_b", "{\"L\":330,\"H\":2,\"dk\":4,\"dv\":8,\"mode\":\"channel\"}", "s0", SHUT},
-    {"gla_core", "channel_closing", "{\"L\":400,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL,
-     "g:-2,-3,-4"},
-    {"gla_core", "head_open", "{\"L\":4096,\"H\":2,\"dk\":4,\"dv\":4,\"mode\":\"head\"}", "s0", OPEN},
-    {"gla_core", "head_shut", "{\"L\":700,\"H\":2,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL, SHUT},
-    {"gla_core", "head_state", "{\"L\":321,\"H\":2,\"dk\":8,\"dv\":4,\"mode\":\"head\"}", NULL, "s0*6"},
-    {"gla_core", "retention", "{\"L\":2049,\"H\":3,\"dk\":4,\"dv\":4,\"mode\":\"retention\"}", NULL, NULL},
-    {"gla_core", "loud", "{\"L\":300,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL, "v*60 s0*60 q*-30"},
-    {"delta_core", "plain", "{\"L\":1500,\"H\":2,\"dk\":8,\"dv\":8}", NULL, NULL},
-    {"delta_core", "plain_b", "{\"L\":300,\"H\":1,\"dk\":16,\"dv\":8}", "s0", NULL},
-    {"delta_core", "beta_ends", "{\"L\":517,\"H\":2,\"dk\":8,\"dv\":8}", NULL, "beta:0,1,0.5"},
-    {"delta_core", "head", "{\"L\":4096,\"H\":1,\"dk\":8,\"dv\":4,\"mode\":\"head\"}", NULL, OPEN},
-    {"delta_core", "head_shut", "{\"L\":523,\"H\":2,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL, SHUT},
-    {"delta_core", "channel", "{\"L\":300,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, NULL},
-    {"delta_core", "channel_shut", "{\"L\":401,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, SHUT},
-    {"selective_scan", "long", "{\"L\":4096,\"D\":4,\"S\":4}", NULL, "dt*-6"},
-    {"selective_scan", "steps_apart", "{\"L\":333,\"D\":4,\"S\":4}", NULL,
-     "dt:0.0001220703125,0.5,24"}, // nearly nothing, and all forgotten
-    {"mega_ema", "long", "{\"L\":4096,\"D\":4,\"S\":2}", NULL, NULL},
-    {"s4d", "long", "{\"L\":2000,\"D\":2,\"S\":4}", NULL, NULL},
-    {"long_conv", "tail", "{\"L\":2047,\"D\":4}", NULL, NULL},
-    {"short_conv", "depthwise", "{\"L\":1000,\"D\":12,\"groups\":12,\"W\":4}", NULL, NULL},
-    {"short_conv", "two_sided", "{\"L\":515,\"D\":8,\"groups\":2,\"W\":7,\"future\":3}", NULL, NULL},
-    {"sliding_core", "window64", "{\"L\":333,\"H\":2,\"d\":4,\"W\":64}", NULL, NULL},
-    {"sliding_core", "saturated", "{\"L\":300,\"H\":1,\"d\":8,\"W\":100}", NULL, "q*4 k*4"},
-    {"based_core", "tail", "{\"L\":450,\"H\":2,\"dk\":4,\"dv\":6}", NULL, NULL},
-    {"hyena_core", "two", "{\"L\":515,\"D\":4,\"N\":2}", "x_2 h_2 skip_2 x_3 h_3 skip_3", NULL},
-    {"lstm", "long", "{\"L\":1500,\"D\":6,\"E\":8}", NULL, NULL},
-    {"lstm", "saturated", "{\"L\":300,\"D\":6,\"E\":8}", NULL, "x*5 b*3"},
-    {"gru", "long", "{\"L\":1500,\"D\":6,\"E\":8}", NULL, NULL},
-    {"gru", "saturated", "{\"L\":300,\"D\":6,\"E\":8}", NULL, "x*5 bx*3"},
-    {"layer_norm", "loud", "{\"L\":300,\"D\":12}", NULL, "x*50"},
-    {"layer_norm", "faint", "{\"L\":300,\"D\":12}", NULL, "x*-12"}, // eps decides
-    {"rms_norm", "faint", "{\"L\":300,\"D\":12}", NULL, "x*-12"},
-    {"batch_norm", "rows300", "{\"N\":300,\"D\":12}", NULL, NULL},
-    {"batch_norm", "loud", "{\"N\":449,\"D\":6}", NULL, "x*20"},
-    {"batch_norm", "faint", "{\"N\":300,\"D\":6}", NULL, "x*-12"}, // eps decides
-    {"dropout", "long", "{\"N\":450,\"D\":6,\"p\":0.3,\"seed\":11,\"step\":5,\"place\":1}", NULL, NULL},
-    {"long_conv", "bidirectional", "{\"L\":433,\"D\":4,\"causal\":false}", NULL, NULL},
-    {"las_attention_qkv", "bidirectional", "{\"L\":333,\"D\":8,\"H\":2,\"P\":4,\"causal\":false}", NULL,
-     NULL},
-    {"linear_attention", "bidirectional",
-     "{\"L\":400,\"D\":8,\"H\":2,\"normaliser\":\"rms\",\"causal\":false}", NULL, NULL},
-    {"cross_entropy", "loud", "{\"L\":300,\"V\":17}", NULL, "logits*8"},
-    {"delta_core", "packed", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":4,\"mode\":\"packed\",\"N\":5}", NULL,
-     SHUT_WHOLE},
-    {"gla_core", "packed", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":4,\"mode\":\"packed\",\"N\":5}", NULL,
-     SHUT_WHOLE},
-    {"dplr_core", "channel", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, NULL},
-    {"dplr_core", "shut", "{\"L\":321,\"H\":2,\"dk\":8,\"dv\":8}", NULL, SHUT_WHOLE},
-    {"dplr_core", "open", "{\"L\":1025,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL, OPEN " a*-3"},
-    {"kda_core", "channel", "{\"L\":512,\"H\":2,\"dk\":8,\"dv\":6}", NULL, NULL},
-    {"kda_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":8}", NULL, SHUT_WHOLE " beta:0,1,2"},
-    {"kda_core", "zero_keys", "{\"L\":385,\"H\":1,\"dk\":4,\"dv\":8}", NULL, "k:0,0,0,0.5"},
-    {"kda_core", "grouped", "{\"L\":300,\"H\":2,\"HV\":6,\"dk\":8,\"dv\":4,\"mode\":\"grouped\"}", NULL,
-     "beta:0,1,2"},
-    {"deltaproduct_core", "shut", "{\"L\":300,\"H\":2,\"n\":2,\"dk\":8,\"dv\":6}", NULL,
-     SHUT_WHOLE " beta:0,1,2"},
-    {"gdn2_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, SHUT_WHOLE " b:0,1,0.5 w:0,1"},
-    {"rwkv7_core", "long", "{\"L\":1025,\"H\":2,\"dk\":8,\"dv\":8}", NULL, "g:-0.6,-0.03125,-0.25"},
-    {"rwkv7_core", "ends", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":8}", NULL, "a:0,1,0.5 g:0,-0.5"},
-    {"comba_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, SHUT_WHOLE " beta:0,1,0.5"},
-    {"linear_attention_core", "shut",
-     "{\"L\":300,\"Hq\":4,\"Hk\":2,\"Hv\":2,\"dk\":8,\"dv\":6,\"g_columns\":16,\"beta_columns\":2}", NULL,
-     SHUT_WHOLE},
-    {"linear_attention_core", "more_states",
-     "{\"L\":300,\"Hq\":2,\"Hk\":2,\"Hv\":4,\"dk\":8,\"dv\":4,\"g_columns\":4,\"beta_columns\":1}", NULL,
-     "beta:0,1,0.5"},
-    {"attn_core", "window128", "{\"L\":385,\"H\":4,\"Hkv\":2,\"d\":8,\"window\":128}", NULL, NULL},
-    {"attn_core", "saturated", "{\"L\":300,\"H\":2,\"Hkv\":2,\"d\":8,\"softcap\":50}", "q_gain k_gain",
-     "q*4 k*4"},
-    {"attn_core", "sinks", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8}", "q_gain k_gain", "sinks:-80,90"},
-    {"attn_core", "packed", "{\"L\":300,\"H\":2,\"Hkv\":2,\"d\":8,\"mode\":\"packed\",\"N\":6}", NULL, NULL},
-    {"fox_core", "shut", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8}", NULL, SHUT_WHOLE},
-    {"fox_core", "open", "{\"L\":1025,\"H\":1,\"Hkv\":1,\"d\":8}", NULL, OPEN},
-    {"path_core", "gated", "{\"L\":321,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"gated\"}", NULL,
-     "g:0,-0.125,-8 beta:0,1,2"},
-    {"diff_core", "long", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8,\"lam_init\":0.8}", NULL, NULL},
-    {"loglinear_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6,\"levels\":10}", NULL, SHUT_WHOLE},
-    {"loglinear_core", "power", "{\"L\":512,\"H\":1,\"dk\":8,\"dv\":8,\"levels\":10}", NULL, OPEN},
-    {"mlstm_core", "saturated", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, "i:-40,0,6 f:-80,3,60"},
-    {"mlstm_core", "exp", "{\"L\":300,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"exp\"}", "s0 n0 m0", NULL},
-    {"slstm_core", "long", "{\"L\":512,\"D\":6,\"H\":2,\"d\":4}", "h0 c0 n0 m0", NULL},
-    {"slstm_core", "saturated", "{\"L\":300,\"D\":6,\"H\":2,\"d\":4}", NULL, "x*4 b*3"},
-    {"hgrn2_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, SHUT_WHOLE},
-    {"rglru_core", "long", "{\"L\":1025,\"D\":8}", NULL, NULL},
-    {"rglru_core", "saturated", "{\"L\":300,\"D\":8,\"mode\":\"reset\"}", NULL,
-     "ga:-30,0,40 gi:-90,2,50 lam:-20,0,6"},
-    {"mingru_core", "saturated", "{\"L\":300,\"D\":8,\"mode\":\"log\"}", NULL, "z:-90,-3,0,2,60"},
-    {"minlstm_core", "saturated", "{\"L\":300,\"D\":8}", NULL, "f:-90,-3,2,60 i:-90,-3,2,60"},
-    {"mamba3_core", "shut", "{\"L\":300,\"H\":2,\"N\":8,\"P\":6,\"R\":2}", NULL, SHUT_WHOLE " lam:0,0.5,1"},
-    {"mesa_core", "long", "{\"L\":300,\"H\":2,\"dk\":4,\"dv\":6}", "s0 kk0", SHUT_WHOLE},
-    {"ttt_core", "norm", "{\"L\":300,\"H\":1,\"d\":8,\"B\":16,\"mode\":\"norm\"}", NULL, NULL},
-    {"ttt_core", "plain", "{\"L\":321,\"H\":2,\"d\":8,\"B\":1}", "tau", NULL},
-    {"kda_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4,\"f_rank\":3,\"g_rank\":3}", NULL, NULL},
-    {"gdn2_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4,\"f_rank\":3,\"g_rank\":3}", NULL, NULL},
-    {"deltaproduct_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4}", NULL, NULL},
-    {"comba_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4}", NULL, NULL},
-    {"rwkv7_layer", "long",
-     "{\"L\":300,\"D\":8,\"H\":2,\"d_rank\":3,\"a_rank\":3,\"g_rank\":3,\"gn_eps\":0.00390625}", NULL, NULL},
-    {"hgrn2_layer", "long", "{\"L\":300,\"D\":8,\"H\":2}", NULL, NULL},
-    {"griffin_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4}", NULL, NULL},
-    {"fox_layer", "pro", "{\"L\":300,\"D\":8,\"H\":2,\"mode\":\"pro\"}", NULL, NULL},
-    {"mamba3_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"N\":6,\"R\":2}", NULL, NULL},
-    {0},
-};
+#include "oracle_batch.h"
+#include "cover.h"
 
 static const char about[] =
-    "The hard set (`seqmix vectors --hard`): long sequences, last blocks that are not full, gates shut and "
+    "The hard set (`seqmix vectors --hard`), or check_layer's plan (`seqmix vectors --budget`): long sequences, last "
+    "blocks that are not full, gates shut and "
     "open, states\n"
     "handed on, huge and tiny numbers. For float64 and float32: there are no tolerances for float16 and "
     "bfloat16, and some\n"
@@ -165,40 +29,69 @@ static const char about[] =
 
 typedef struct {
     const hard_case *is;
+    size_t batch;     // sequences; 0: one, and no array has a batch dimension
+    const char *plan; // what the manifest says of a case of the plan, or NULL
+    uint64_t seed;
     vectors_set set;
+    size_t made;
     char name[96];
     json *params;
-    oracle_case exact, moved;
+    oracle_batch exact, moved; // as drawn; inputs off by one rounding of float32
+    const oracle_array *of[ORACLE_MAX_ARRAYS];
+    npy inputs[ORACLE_MAX_ARRAYS];
+    size_t n_inputs;
 } work;
+
+static int fail(const work *w, const char *why) { return cli_fail("vectors: %s: %s", w->name, why); }
 
 static uint64_t hash(const char *text, uint64_t from) { return hash_bytes(from, text, strlen(text)); }
 
-// What `drawn` says of the input: its place there behind the name, at '*' or ':'; NULL: nothing.
-static const char *otherwise(const hard_case *is, const char *input) {
-    const size_t n = strlen(input);
-    for (const char *at = is->drawn; at && *at; at += strcspn(at, " "), at += *at == ' ')
-        if (!strncmp(at, input, n) && (at[n] == '*' || at[n] == ':')) return at + n;
-    return NULL;
+// The item of `drawn` at `at`: its sign, where it is the input's, or '+', which is all inputs'; else 0.
+// *value: what follows the sign.
+static char item_of(const char *at, const char *input, const char **value) {
+    const size_t n = strcspn(at, "*:^%+ ");
+    *value = at + n + 1;
+    return at[n] == '+' || (n == strlen(input) && !strncmp(at, input, n)) ? at[n] : 0;
 }
 
-static void draw(const work *w, uint64_t seed, const oracle_slot *s, npy *to) {
-    const char *other = otherwise(w->is, s->is->name);
-    const vectors_range *r = vectors_range_of(w->is->mechanism, s->is->name);
-    smx_rng rng = rng_open(seed, 64, hash(s->is->name, hash(".hard.", hash(w->name, HASH_START))));
+static const char *next_item(const char *at) {
+    return at + strcspn(at, " ") + strspn(at + strcspn(at, " "), " ");
+}
+
+// x [n] as vectors_range_of says, or one of the values that `drawn` gives.
+static void draw_numbers(const work *w, const char *input, double *x, size_t n, smx_rng *rng) {
+    const vectors_range *r = vectors_range_of(w->is->mechanism, input);
     double value[16];
     size_t values = 0;
-    for (const char *at = other; at && (*at == ':' || *at == ',') && values < 16;)
-        value[values++] = strtod(at + 1, (char **)&at);
-    const int louder = other && *other == '*' ? atoi(other + 1) : 0;
-    if (to->dtype == NPY_I4) {
-        vectors_integers(to->data, to->count, &w->exact, s->is->name, &rng);
-        return;
+    const char *at = w->is->drawn ? w->is->drawn : "", *v;
+    for (; *at; at = next_item(at))
+        if (item_of(at, input, &v) == ':')
+            for (values = 0, v--; (*v == ':' || *v == ',') && values < 16;)
+                value[values++] = strtod(v + 1, (char **)&v);
+    for (size_t i = 0; i < n; i++)
+        x[i] = values ? value[rng_below(rng, (uint32_t)values)]
+                      : ldexp(r->low + (int)rng_below(rng, (uint32_t)(r->high - r->low + 1)), -r->shift);
+}
+
+// The other items of `drawn`, in order, on x [n], in rows of d.
+static void change_numbers(const work *w, const char *input, double *x, size_t n, size_t d, smx_rng *rng) {
+    const vectors_range *r = vectors_range_of(w->is->mechanism, input);
+    const char *at = w->is->drawn ? w->is->drawn : "", *v;
+    for (; *at; at = next_item(at)) {
+        const char sign = item_of(at, input, &v);
+        const int number = sign && sign != ':' && sign != '+' ? atoi(v) : 0;
+        int power = sign == '*' ? number : 0, keep = 1;
+        for (size_t i = 0; sign && sign != ':' && i < n; i++) {
+            if (sign == '^' && i % d == 0) power = (int)rng_below(rng, (uint32_t)number + 1);
+            if (sign == '%' && i % d == 0) keep = (int)rng_below(rng, 100) < number;
+            if (sign == '+')
+                x[i] = (float)fmin(
+                    fmax(x[i] + ldexp(rng_u32(rng) * 0x1p-32 - 0.5, -r->shift), ldexp(r->low, -r->shift)),
+                    ldexp(r->high, -r->shift));
+            else
+                x[i] = keep ? ldexp(x[i], power) : 0;
+        }
     }
-    for (size_t i = 0; i < to->count; i++)
-        ((double *)to->data)[i] =
-            values
-                ? value[rng_below(&rng, (uint32_t)values)]
-                : ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), louder - r->shift);
 }
 
 static int left_out(const hard_case *is, const char *name) {
@@ -208,41 +101,84 @@ static int left_out(const hard_case *is, const char *name) {
     return 0;
 }
 
-static const double *result(const oracle_case *c, oracle_kind kind, size_t i) {
-    const oracle_slot *s = &c->slots[i];
-    return s->is->kind != kind ? NULL : kind == ORACLE_INPUT ? s->grad : s->data;
+static int draw_input(work *w, const oracle_case *c, const oracle_slot *s) {
+    const size_t lead = w->batch && oracle_of_sequence(s->is), pieces = lead ? w->batch : 1;
+    npy *a = &w->inputs[w->n_inputs];
+    smx_rng rng = rng_open(w->seed, 64, hash(s->is->name, hash(".hard.", hash(w->name, HASH_START))));
+    *a = (npy){
+        s->is->flags & ORACLE_INTEGER ? NPY_I4 : NPY_F8, s->ndim + lead, {pieces}, s->count * pieces, NULL};
+    if (a->ndim > NPY_MAX_DIMS) return fail(w, "an input would have too many dimensions");
+    memcpy(a->shape + lead, s->shape, s->ndim * sizeof *a->shape);
+    a->data = malloc(a->count * npy_item_size(a->dtype) + 1);
+    if (!a->data) return fail(w, "out of memory");
+    w->of[w->n_inputs++] = s->is;
+    for (size_t i = 0; i < pieces && a->dtype == NPY_I4; i++)
+        vectors_integers((int32_t *)a->data + i * s->count, s->count, c, s->is->name, &rng);
+    if (a->dtype == NPY_I4) return 0;
+    draw_numbers(w, s->is->name, a->data, a->count, &rng);
+    change_numbers(w, s->is->name, a->data, a->count, a->ndim ? a->shape[a->ndim - 1] : 1, &rng);
+    return 0;
 }
 
-static double scale_of(const oracle_case *c, oracle_kind kind, size_t i) {
-    const double *x = result(c, kind, i);
+static int draw_inputs(work *w) {
+    oracle_case c;
+    int status = oracle_open(&c, oracle_find(w->is->mechanism), w->params, NULL) || oracle_shapes(&c);
+    if (status) fail(w, c.error.message);
+    for (size_t i = 0; i < c.n_slots && !status; i++) {
+        const oracle_slot *s = &c.slots[i];
+        if (s->is->kind == ORACLE_INPUT && !left_out(w->is, s->is->name)) status = draw_input(w, &c, s);
+    }
+    oracle_close(&c);
+    return status;
+}
+
+// 0; 2 with the sentence printed; 1: a case of the plan that the mechanism does not take.
+static int compute(work *w, oracle_batch *b, double u) {
+    smx_rng signs = rng_open(w->seed, 64, hash(w->name, 0));
+    int status = oracle_batch_open(b, oracle_find(w->is->mechanism), w->params, NULL);
+    for (size_t i = 0; i < w->n_inputs && !status; i++) {
+        npy a = w->inputs[i];
+        const size_t bytes = a.count * npy_item_size(a.dtype);
+        a.data = malloc(bytes + 1);
+        if (!a.data) return fail(w, "out of memory");
+        memcpy(a.data, w->inputs[i].data, bytes);
+        for (size_t k = 0; u > 0 && a.dtype == NPY_F8 && k < a.count; k++)
+            ((double *)a.data)[k] *= rng_u32(&signs) & 1 ? 1 + u : 1 - u;
+        status = oracle_batch_set(b, w->of[i]->name, &a);
+        npy_free(&a);
+    }
+    if (!status) status = oracle_batch_run(b);
+    return !status ? 0 : w->plan ? 1 : fail(w, b->c.error.message);
+}
+
+static double scale_of(const oracle_batch_result *r) {
     double most = 0;
-    for (size_t n = x ? c->slots[i].count : 0; n-- > 0;) most = fmax(most, fabs(x[n]));
+    for (size_t n = 0; n < r->count; n++)
+        most = fmax(most, isfinite(r->data[n]) ? fabs(r->data[n]) : INFINITY);
     return most;
 }
 
-// Draws the inputs, writes them, and gives them to both runs; those of `moved` are off by one rounding of
-// float32.
-static int open_inputs(work *w, uint64_t seed) {
-    int first = 1;
-    smx_rng signs = rng_open(seed, 64, hash(w->name, 0));
-    for (size_t i = 0; i < w->exact.n_slots; i++) {
-        const oracle_slot s = w->exact.slots[i];
-        if (s.is->kind != ORACLE_INPUT || left_out(w->is, s.is->name)) continue;
-        npy a = {s.is->flags & ORACLE_INTEGER ? NPY_I4 : NPY_F8, s.ndim, {0}, s.count, NULL};
-        memcpy(a.shape, s.shape, sizeof a.shape);
-        a.data = malloc(a.count * npy_item_size(a.dtype) + 1);
-        if (!a.data) return cli_fail("vectors: out of memory");
-        draw(w, seed, &s, &a);
-        int status = vectors_put(&w->set, w->name, "", s.is->name, &a, "", first);
-        first = 0;
-        if (!status && oracle_set(&w->exact, s.is->name, &a))
-            status = cli_fail("vectors: %s: %s", w->name, w->exact.error.message);
-        for (size_t k = 0; !status && a.dtype == NPY_F8 && k < a.count; k++)
-            ((double *)a.data)[k] *= rng_u32(&signs) & 1 ? 1 + 0x1p-24 : 1 - 0x1p-24;
-        if (!status && oracle_set(&w->moved, s.is->name, &a))
-            status = cli_fail("vectors: %s: %s", w->name, w->moved.error.message);
-        npy_free(&a);
-        if (status) return status;
+// The scale of the i-th result: of a gradient at least `least`.
+static double scale_at(const work *w, size_t i, double least) {
+    const oracle_batch_result *r = &w->exact.results[i];
+    return fmax(scale_of(r), r->gradient ? least : 0);
+}
+
+static double tolerance_at(const work *w, size_t i, double scale) {
+    const oracle_batch_result *r = &w->exact.results[i], *m = &w->moved.results[i];
+    double most = 0;
+    for (size_t n = 0; scale > 0 && n < r->count; n++)
+        most = fmax(most, fabs(r->data[n] - m->data[n]) / scale);
+    return fmax(compare_format_named("f32")->tol, 8 * most);
+}
+
+// Judges nothing: results that are not finite, or that a rounding of the inputs moves too far.
+static int is_no_test(const work *w, double least) {
+    for (size_t i = 0; i < w->exact.n_results; i++) {
+        const double scale = scale_at(w, i, least);
+        if (w->exact.results[i].is->kind != ORACLE_MIDDLE &&
+            (isinf(scale) || !(tolerance_at(w, i, scale) <= 0x1p-4)))
+            return 1;
     }
     return 0;
 }
@@ -250,54 +186,166 @@ static int open_inputs(work *w, uint64_t seed) {
 static int write_results(work *w, const char *part, oracle_kind kind, const char *prefix, double least) {
     int first = 1;
     fprintf(w->set.manifest, "},\n   \"%s\": {", part);
-    for (size_t i = 0; i < w->exact.n_slots; i++) {
-        const oracle_slot *s = &w->exact.slots[i];
-        const double *exact = result(&w->exact, kind, i), *moved = result(&w->moved, kind, i);
-        if (!exact) continue;
-        const double scale = fmax(scale_of(&w->exact, kind, i), least);
-        double most = 0;
-        for (size_t n = 0; scale > 0 && n < s->count; n++)
-            most = fmax(most, fabs(exact[n] - moved[n]) / scale);
+    for (size_t i = 0; i < w->exact.n_results; i++) {
+        const oracle_batch_result *r = &w->exact.results[i];
+        if (r->is->kind != kind) continue;
+        const double scale = scale_at(w, i, least);
         char judged[96];
         snprintf(judged, sizeof judged, ", \"scale\": %.17g, \"f32_tol\": %.2g", scale,
-                 fmax(compare_format_named("f32")->tol, 8 * most));
-        npy a = {NPY_F8, s->ndim, {0}, s->count, (void *)exact};
-        memcpy(a.shape, s->shape, sizeof a.shape);
-        if (vectors_put(&w->set, w->name, prefix, s->is->name, &a, judged, first)) return 2;
+                 tolerance_at(w, i, scale));
+        npy a = {NPY_F8, r->ndim, {0}, r->count, r->data};
+        memcpy(a.shape, r->shape, sizeof a.shape);
+        if (vectors_put(&w->set, w->name, prefix, r->is->name, &a, judged, first)) return 2;
         first = 0;
     }
     return 0;
 }
 
-static int make_case(work *w, uint64_t seed, int first) {
-    smx_error error;
-    const oracle_mechanism *m = oracle_find(w->is->mechanism);
-    snprintf(w->name, sizeof w->name, "%s_%s", w->is->mechanism, w->is->name);
-    w->params = json_parse(w->is->params, strlen(w->is->params), &error);
-    if (!m || !w->params) return cli_fail("vectors: %s: %s", w->name, m ? error.message : "no mechanism");
-    if (oracle_open(&w->exact, m, w->params, NULL) || oracle_shapes(&w->exact))
-        return cli_fail("vectors: %s: %s", w->name, w->exact.error.message);
-    if (oracle_open(&w->moved, m, w->params, NULL) || oracle_shapes(&w->moved))
-        return cli_fail("vectors: %s: %s", w->name, w->moved.error.message);
+static int write_case(work *w, double least) {
     fprintf(w->set.manifest,
-            "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s,\n   "
-            "\"inputs\": {",
-            first ? "" : ",", w->name, m->name, w->is->name, w->is->params);
-    if (open_inputs(w, seed)) return 2;
-    vectors_progress(&w->set, w->name);
-    if (oracle_run(&w->exact)) return cli_fail("vectors: %s: %s", w->name, w->exact.error.message);
-    if (oracle_run(&w->moved)) return cli_fail("vectors: %s: %s", w->name, w->moved.error.message);
-    double gradients = 0;
-    for (size_t i = 0; i < w->exact.n_slots; i++)
-        gradients = fmax(gradients, scale_of(&w->exact, ORACLE_INPUT, i));
+            "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s,\n   ",
+            w->made++ ? "," : "", w->name, w->is->mechanism, w->is->name, w->is->params);
+    if (w->batch) fprintf(w->set.manifest, "\"batch\": [%zu], ", w->batch);
+    if (w->plan) fprintf(w->set.manifest, "\"plan\": {%s},\n   ", w->plan);
+    fprintf(w->set.manifest, "\"inputs\": {");
+    for (size_t i = 0; i < w->n_inputs; i++)
+        if (vectors_put(&w->set, w->name, "", w->of[i]->name, &w->inputs[i], "", !i)) return 2;
     if (write_results(w, "outputs", ORACLE_OUTPUT, "", 0) ||
-        write_results(w, "gradients", ORACLE_INPUT, "d_", 0.01 * gradients))
+        write_results(w, "gradients", ORACLE_INPUT, "d_", least))
         return 2;
     fprintf(w->set.manifest, "}}");
     return 0;
 }
 
-int hard_vectors(const char *out, uint64_t seed, const char *only) {
+static int make_case(work *w, const hard_case *is) {
+    smx_error error;
+    w->is = is;
+    snprintf(w->name, sizeof w->name, "%s_%s", is->mechanism, is->name);
+    w->params = json_parse(is->params, strlen(is->params), &error);
+    if (!w->params) return fail(w, error.message);
+    int status = draw_inputs(w) ? 2 : 0;
+    if (!w->plan && !status) vectors_progress(&w->set, w->name);
+    if (!status) status = compute(w, &w->exact, 0);
+    if (!status) status = compute(w, &w->moved, 0x1p-24);
+    double gradients = 0;
+    for (size_t i = 0; i < w->exact.n_results && !status; i++)
+        if (w->exact.results[i].gradient) gradients = fmax(gradients, scale_of(&w->exact.results[i]));
+    if (!status && w->plan && is_no_test(w, 0.01 * gradients)) status = 1;
+    if (!status) status = write_case(w, 0.01 * gradients);
+    for (size_t i = 0; i < w->n_inputs; i++) npy_free(&w->inputs[i]);
+    w->n_inputs = 0;
+    oracle_batch_close(&w->exact);
+    oracle_batch_close(&w->moved);
+    json_free(w->params);
+    w->params = NULL;
+    return status == 1 ? 0 : status;
+}
+
+// ---- Cases of the plan
+
+enum { HUGE_IN_FLOAT32 = 30 };
+
+typedef struct {
+    cover p;
+    json *params[COVER_LEVELS];
+    const vectors_case *of[COVER_LEVELS]; // each mode's
+} planned;
+
+static int open_planned(planned *all, const oracle_mechanism *m, uint64_t seed) {
+    cover_for what = {.mechanism = m, .huge = HUGE_IN_FLOAT32, .saturated = 1};
+    memset(all, 0, sizeof *all);
+    for (const vectors_case *v = vectors_cases; v->mechanism && what.n_modes < COVER_LEVELS; v++) {
+        if (strcmp(v->mechanism, m->name) || v->batch || v->louder) continue;
+        all->of[what.n_modes] = v;
+        all->params[what.n_modes] = json_parse(v->params, strlen(v->params), NULL);
+        if (!all->params[what.n_modes]) return -1;
+        what.modes[what.n_modes] = all->params[what.n_modes];
+        what.n_modes++;
+    }
+    for (const oracle_array *a = m->arrays; a->name; a++) what.start |= cover_is_state(a);
+    return what.n_modes ? cover_open(&all->p, &what, seed) : 0;
+}
+
+static void close_planned(planned *all) {
+    cover_close(&all->p);
+    for (size_t i = 0; i < COVER_LEVELS; i++) json_free(all->params[i]);
+}
+
+// The inputs that the mode leaves out, its states apart, and the states of a case without.
+static void say_without(char *text, size_t size, const planned *all, const cover_case *c) {
+    const hard_case of_mode = {.without = all->of[c->is[COVER_MODE]]->without};
+    *text = 0;
+    const oracle_array *a = all->p.what.mechanism->arrays;
+    for (; a->name; a++)
+        if (a->kind == ORACLE_INPUT &&
+            (cover_is_state(a) ? !c->is[COVER_START] : left_out(&of_mode, a->name)))
+            snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? " " : "", a->name);
+}
+
+static int make_planned(work *w, const planned *all, const cover_case *c) {
+    const oracle_mechanism *m = all->p.what.mechanism;
+    char name[80], params[3 * COVER_PARAMS], without[400], drawn[COVER_DRAWN], plan[300];
+    const char *mode = all->of[c->is[COVER_MODE]]->name;
+    const hard_case is = {m->name, name, params, without, drawn};
+    json *own = cover_params(&all->p, c, params, sizeof params);
+    if (!own) return fail(w, "out of memory");
+    json_free(own);
+    say_without(without, sizeof without, all, c);
+    cover_drawn(drawn, &all->p, c);
+    snprintf(name, sizeof name, "%s_plan%llu", mode, (unsigned long long)(c->seed - w->seed));
+    int n = snprintf(plan, sizeof plan, "\"mode\": \"%s\", \"draw\": \"%s\"", mode,
+                     cover_draws[c->is[COVER_DRAW]]);
+    for (int f = COVER_ROWS; f < COVER_CALL; f++)
+        if (f != COVER_DRAW)
+            n += snprintf(plan + n, sizeof plan - (size_t)n, ", \"%s\": %d", cover_factors[f], c->is[f]);
+    w->batch = oracle_has_sequences(m) ? (size_t)c->is[COVER_BATCH] : 0;
+    w->plan = plan;
+    const int status = make_case(w, &is);
+    w->plan = NULL;
+    return status;
+}
+
+// What so many seconds have room for, the most telling cases first.
+static int make_plan(work *w, const oracle_mechanism *m, double seconds) {
+    planned *all = malloc(sizeof *all);
+    int status = all ? open_planned(all, m, w->seed) : -1;
+    if (status) cli_fail("vectors: out of memory");
+    double used = 0, done = 1;
+    for (size_t i = 0; !status && i < all->p.n; i++) {
+        const double next = cover_work(&all->p.cases[i]);
+        if (i && (used > seconds || seconds - used < used / done * next)) continue;
+        const double from = cli_processor_seconds(); // so that the set hangs little on who else computes
+        status = make_planned(w, all, &all->p.cases[i]);
+        used += cli_processor_seconds() - from;
+        done += next;
+    }
+    if (all) close_planned(all);
+    free(all);
+    return status ? 2 : 0;
+}
+
+static int make_all(work *w, const char *only, double seconds) {
+    int status = 0;
+    if (seconds > 0) {
+        size_t n = 0;
+        for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m))
+            n += !only || !strcmp(only, m->name);
+        cli_note("vectors: %zu mechanisms, at most %g s each", n, seconds);
+        for (const oracle_mechanism *m = oracle_next(NULL); m && !status; m = oracle_next(m))
+            if (!only || !strcmp(only, m->name)) status = make_plan(w, m, seconds);
+        return status;
+    }
+    for (const hard_case *c = hard_cases; c->mechanism; c++)
+        w->set.of += !only || !strcmp(only, c->mechanism);
+    for (const hard_case *c = hard_cases; c->mechanism && !status; c++) {
+        if (only && strcmp(only, c->mechanism)) continue;
+        w->set.at++;
+        status = make_case(w, c);
+    }
+    return status;
+}
+
+int hard_vectors(const char *out, uint64_t seed, const char *only, double seconds) {
     char path[4096], *text = NULL;
     size_t size = 0;
     if (cli_make_folder(out, "--out")) return 2;
@@ -307,22 +355,12 @@ int hard_vectors(const char *out, uint64_t seed, const char *only) {
         return cli_fail("vectors: out of memory");
     }
     w->set.folder = out;
+    w->seed = seed;
     fprintf(w->set.manifest,
-            "{\"version\": 1, \"note\": \"seqmix %s, the hard set, seed %llu\",\n \"f64_tol\": 1e-10,\n "
+            "{\"version\": 1, \"note\": \"seqmix %s, the %s, seed %llu\",\n \"f64_tol\": 1e-10,\n "
             "\"cases\": [",
-            SMX_VERSION, (unsigned long long)seed);
-    int status = 0;
-    size_t made = 0;
-    for (w->is = cases; w->is->mechanism; w->is++) w->set.of += !only || !strcmp(only, w->is->mechanism);
-    for (w->is = cases; w->is->mechanism && !status; w->is++) {
-        if (only && strcmp(only, w->is->mechanism)) continue;
-        w->set.at = made + 1;
-        status = make_case(w, seed, !made++);
-        oracle_close(&w->exact);
-        oracle_close(&w->moved);
-        json_free(w->params);
-        w->params = NULL;
-    }
+            SMX_VERSION, seconds > 0 ? "plan" : "hard set", (unsigned long long)seed);
+    int status = make_all(w, only, seconds);
     fprintf(w->set.manifest, "\n ]}\n");
     int bad = ferror(w->set.manifest);
     bad |= fclose(w->set.manifest);
@@ -339,7 +377,7 @@ int hard_vectors(const char *out, uint64_t seed, const char *only) {
     cli_finish_folder();
     snprintf(path, sizeof path, "%s/manifest.json", out);
     if (!status) status = cli_write_file(path, text, size);
-    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", made, w->set.arrays, out);
+    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", w->made, w->set.arrays, out);
     free(text);
     free(w);
     return status;

@@ -1,5 +1,6 @@
 // judge.c: `seqmix judge`: a set of test vectors against somebody's outputs, and what kind of fault the
 // pattern of errors suggests. What is past tolerance is what `seqmix compare` says is.
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "compare.h"
+#include "cover.h"
 #include "faults.h"
 #include "manifest.h"
 #include "model/base/error.h"
@@ -37,6 +39,11 @@ typedef struct {
     size_t right_to, wrong_from;
     finding *found; // of its cases, not told yet
     size_t n_found;
+    // And its cases of the plan, with 1 where they are wrong.
+    cover_case *planned;
+    char *planned_wrong;
+    const char *modes[COVER_LEVELS];
+    size_t n_planned;
 } verdict;
 
 typedef struct {
@@ -238,10 +245,61 @@ static void report(const options *o, verdict *v, const manifest *m, const json *
     v->found[v->n_found++] = f;
 }
 
+// A case of the plan is remembered, with what the manifest says of it.
+static void note_planned(verdict *v, const json *entry, int wrong) {
+    const json *told = json_get(entry, "plan");
+    if (!told || told->type != JSON_OBJECT) return;
+    cover_case *cases = realloc(v->planned, (v->n_planned + 1) * sizeof *cases);
+    if (cases) v->planned = cases;
+    char *marks = cases ? realloc(v->planned_wrong, v->n_planned + 1) : NULL;
+    if (!marks) return;
+    v->planned_wrong = marks;
+    cover_case *c = &v->planned[v->n_planned];
+    *c = (cover_case){.seed = 0};
+    for (int f = 0; f < COVER_FACTORS; f++) {
+        const json *level = json_get(told, cover_factors[f]);
+        size_t n = 0;
+        if (level && level->type == JSON_STRING && f == COVER_MODE) {
+            while (n + 1 < COVER_LEVELS && v->modes[n] && strcmp(v->modes[n], level->string)) n++;
+            v->modes[n] = level->string;
+        } else if (level && level->type == JSON_STRING && f == COVER_DRAW) {
+            const int draw = cover_number(cover_draws, level->string);
+            n = draw < 0 ? 0 : (size_t)draw;
+        } else if (!level || !json_size(level, &n) || n > INT_MAX) {
+            n = 0;
+        }
+        c->is[f] = (int)n;
+    }
+    marks[v->n_planned++] = (char)wrong;
+}
+
+static void tell_shared(const options *o, verdict *v) {
+    char text[400];
+    cover_only(text, sizeof text, v->planned, v->planned_wrong, v->n_planned, v->modes);
+    if (*text && o->json) {
+        fputs("{\"mechanism\":", stdout);
+        cli_json_text(v->mechanism);
+        fputs(",\"wrong_only_where\":", stdout);
+        cli_json_text(text);
+        puts("}");
+    } else if (*text) {
+        printf("%s: wrong only where %s\n", v->mechanism, text);
+    }
+    free(v->planned);
+    free(v->planned_wrong);
+    v->planned = NULL;
+    v->planned_wrong = NULL;
+    v->n_planned = 0;
+    memset(v->modes, 0, sizeof v->modes);
+}
+
 // The cases of a mechanism were read.
 static void across(const options *o, verdict *v) {
+    const int planned = v->n_planned > 0; // which says more than lengths
     tell_all(o, v);
-    if (o->json || v->right_to == 0 || v->wrong_from <= v->right_to || v->wrong_from == (size_t)-1) return;
+    tell_shared(o, v);
+    if (planned || o->json || v->right_to == 0 || v->wrong_from <= v->right_to || v->wrong_from == (size_t)-1)
+        return;
     printf("%s: right up to %zu rows, wrong from %zu rows on: is the history cut short, or a block's edge?\n",
            v->mechanism, v->right_to, v->wrong_from);
 }
@@ -293,6 +351,7 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
     }
     v->wrong += (size_t)(wrong[0] || wrong[1]);
     if (given) note_length(v, entry, wrong[0] || wrong[1]);
+    if (given) note_planned(v, entry, wrong[0] || wrong[1]);
 }
 
 static const cli_option table[] = {

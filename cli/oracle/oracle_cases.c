@@ -138,6 +138,12 @@ int oracle_of_sequence(const oracle_array *input) {
            input->flags & ORACLE_SEQUENCE || !strcmp(input->name, "dy");
 }
 
+int oracle_has_sequences(const oracle_mechanism *m) {
+    for (const oracle_array *a = m->arrays; a->name; a++)
+        if (a->kind == ORACLE_INPUT && strcmp(a->name, "dy") && oracle_of_sequence(a)) return 1;
+    return 0;
+}
+
 int oracle_allows(const oracle_mechanism *mechanism, const char *name, const json *word) {
     oracle_declared d;
     for (const char *at = mechanism->params; oracle_next_declared(&at, &d);)

@@ -56,6 +56,8 @@ int oracle_next_declared(const char **at, oracle_declared *d);
 // Whether an input is of one sequence, so that a batch has one for each, and no weight: it has rows or bins,
 // is a first state, or dy.
 int oracle_of_sequence(const oracle_array *input);
+// Whether it has one besides dy: a batch needs an input of which each sequence has its own.
+int oracle_has_sequences(const oracle_mechanism *mechanism);
 
 // Whether the mechanism has a parameter of that name which may be that word.
 int oracle_allows(const oracle_mechanism *mechanism, const char *name, const json *word);

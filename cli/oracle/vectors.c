@@ -255,13 +255,6 @@ static void put_size(char *text, size_t size, const char *key, long n) {
     snprintf(at, size - (size_t)(at - text), "%ld%s", n, rest);
 }
 
-// A batch needs an input of which each sequence has its own.
-static int has_sequences(const oracle_mechanism *m) {
-    for (const oracle_array *a = m->arrays; a->name; a++)
-        if (a->kind == ORACLE_INPUT && strcmp(a->name, "dy") && oracle_of_sequence(a)) return 1;
-    return 0;
-}
-
 // The case by its name, with the sizes that were asked for.
 static int open_case(work *w) {
     smx_error error;
@@ -271,7 +264,7 @@ static int open_case(work *w) {
     put_size(w->text, sizeof w->text, "L", w->length);
     put_size(w->text, sizeof w->text, "D", w->width);
     const long sequences = w->batch ? w->batch : w->is->batch;
-    w->sequences = w->mechanism && has_sequences(w->mechanism) ? (size_t)sequences : 0;
+    w->sequences = w->mechanism && oracle_has_sequences(w->mechanism) ? (size_t)sequences : 0;
     json_free(w->params);
     w->params = json_parse(w->text, strlen(w->text), &error);
     return w->mechanism && w->params ? 0
@@ -360,6 +353,7 @@ typedef struct {
     const char *out;
     const char *seed, *only;
     long length, width, batch;
+    double budget;
     int hard;
 } options;
 static const cli_option table[] = {
@@ -376,6 +370,9 @@ static const cli_option table[] = {
     {"--hard", NULL,
      "instead, cases of 300 to 4,096 rows with gates shut and open, states handed on, huge and tiny numbers",
      OPTION_FLAG, offsetof(options, hard), 0, 0},
+    {"--budget", "SECONDS",
+     "instead, check_layer's plan: what so many seconds of each mechanism have room for", OPTION_REAL,
+     offsetof(options, budget), 0.01, 1e6},
     {0},
 };
 
@@ -396,12 +393,14 @@ static int vectors(int argc, char **argv) {
     const char *const out = o.out, *const seed = o.seed;
     if (!*seed || strlen(seed) > 18 || strspn(seed, "0123456789") != strlen(seed))
         return cli_fail("vectors: --seed is '%.60s'; it must be a whole number of at most 18 digits", seed);
-    if (o.hard && (o.length || o.width || o.batch))
-        return cli_fail("vectors: --hard has sizes of its own, without --length, --width and --batch");
+    const int other = o.hard || o.budget > 0;
+    if (other && (o.length || o.width || o.batch || (o.hard && o.budget > 0)))
+        return cli_fail("vectors: --%s is a set with sizes of its own: without --length, --width, --batch%s",
+                        o.hard ? "hard" : "budget", o.hard ? " and --budget" : "");
     if (o.only && !oracle_find(o.only))
         return cli_fail("vectors: --only: there is no mechanism '%.60s'; `seqmix oracle --list` names them",
                         o.only);
-    if (o.hard) return hard_vectors(out, strtoull(seed, NULL, 10), o.only);
+    if (other) return hard_vectors(out, strtoull(seed, NULL, 10), o.only, o.budget);
     work *w = calloc(1, sizeof *w);
     if (!w) return cli_fail("vectors: out of memory");
     w->set.folder = out;

@@ -34,7 +34,7 @@ double vectors_margin(const oracle_case *c);
 
 extern const char vectors_readme[];
 
-// vectors_set.c: an input of whole numbers, drawn: classes from -1 (none) to V - 1; of `cu` the rows where
+// An input of whole numbers, drawn: classes from -1 (none) to V - 1; of `cu` the rows where
 // packed sequences begin, in order, from 0 to L.
 void vectors_integers(int32_t *to, size_t n, const oracle_case *c, const char *name, smx_rng *rng);
 

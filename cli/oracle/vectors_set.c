@@ -20,18 +20,6 @@ int vectors_put(vectors_set *set, const char *of, const char *prefix, const char
     return 0;
 }
 
-void vectors_integers(int32_t *to, size_t n, const oracle_case *c, const char *name, smx_rng *rng) {
-    const int bounds = !strcmp(name, "cu");
-    const size_t most = oracle_size(c, bounds ? "L" : "V");
-    for (size_t i = 0; i < n; i++) {
-        const int32_t drawn = (int32_t)rng_below(rng, (uint32_t)most + 1) - !bounds;
-        size_t at = i;
-        for (; bounds && at && to[at - 1] > drawn; at--) to[at] = to[at - 1];
-        to[at] = drawn;
-    }
-    if (bounds) to[0] = 0, to[n - 1] = (int32_t)most;
-}
-
 void vectors_progress(vectors_set *set, const char *name) {
     const double now = cli_seconds();
     if (set->began == 0) set->began = set->told = now;

@@ -404,3 +404,15 @@ const vectors_range *vectors_range_of(const char *mechanism, const char *input) 
         if (strcmp(r->input, input) == 0 && (!r->mechanism || strcmp(r->mechanism, mechanism) == 0)) break;
     return r;
 }
+
+void vectors_integers(int32_t *to, size_t n, const oracle_case *c, const char *name, smx_rng *rng) {
+    const int bounds = !strcmp(name, "cu");
+    const size_t most = oracle_size(c, bounds ? "L" : "V");
+    for (size_t i = 0; i < n; i++) {
+        const int32_t drawn = (int32_t)rng_below(rng, (uint32_t)most + 1) - !bounds;
+        size_t at = i;
+        for (; bounds && at && to[at - 1] > drawn; at--) to[at] = to[at - 1];
+        to[at] = drawn;
+    }
+    if (bounds) to[0] = 0, to[n - 1] = (int32_t)most;
+}

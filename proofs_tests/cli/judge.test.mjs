@@ -197,7 +197,9 @@ test('judge: what it cannot read is a sentence, a part of the files will do, JSO
     assert.equal(judge('usual', at('empty'), 'linear_attention_none').status, 2);
     const { status, stderr } = seqmix('vectors', '--hard', '--length', '12', '--out', at('never'));
     assert.equal(status, 2);
-    assert.match(stderr, /--hard has sizes of its own/);
+    assert.match(stderr, /--hard is a set with sizes of its own/);
+    assert.match(seqmix('vectors', '--hard', '--budget', '1', '--out', at('never')).stderr, /and --budget/);
+    assert.match(seqmix('vectors', '--budget', '0', '--out', at('never')).stderr, /--budget/);
 });
 
 test('the hard set: another seed draws other numbers, and it is as hard as it says', () => {

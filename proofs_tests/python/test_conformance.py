@@ -17,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
 
 import seqmix
-from seqmix import _judged
+from seqmix import _judged, _plan
 from seqmix.testing import check_layer
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -94,26 +94,29 @@ def test_right(layer, dtype, capsys):
         assert report, f"seed {seed}: {report}"
 
 
+ROWS, LONG = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 256, 300, 512}, {1024, 1025, 2048, 4097}
+CALLS = "plain no_grad inference strided expanded alone without twice thrice interleaved refilled pieces".split()
+
+
 def test_a_plan_is_covered():
     """Each pair of levels that a case can have is in one, and the same seed gives the same plan."""
-    from seqmix import _plan
-
-    levels = dict(
-        rows=[*_plan.ROWS, *_plan.LONG],
-        heads=_plan.HEADS,
-        columns=_plan.COLUMNS,
-        batch=_plan.BATCH,
-        draw=["usual", "full", "huge"],
-        start=[False, True],
-        call=_plan.CALLS,
-    )
-    cases = list(_plan.plan(levels))
-    assert cases == list(_plan.plan(levels)) != list(_plan.plan(levels, 1))
-    assert {c.rows for c in cases} == {*_plan.ROWS, *_plan.LONG}
-    assert {(c.draw, c.call) for c in cases if c.rows < 1024} == {(d, w) for d in levels["draw"] for w in _plan.CALLS}
-    assert {(c.rows, c.call) for c in cases if c.rows < 1024} == {(r, w) for r in _plan.ROWS for w in _plan.CALLS}
-    assert {(c.heads, c.columns) for c in cases} == {(h, w) for h in _plan.HEADS for w in _plan.COLUMNS}
-    assert all(c.heads == 1 and c.columns <= 16 for c in cases if c.rows > 1023)
+    cases, linear = _plan.plan("softmax_attention_qkv", {"D": 8, "H": 2})
+    _plan._plan.cache_clear()
+    assert cases == _plan.plan("softmax_attention_qkv", {"D": 8, "H": 2})[0]
+    assert cases != _plan.plan("softmax_attention_qkv", {"D": 8, "H": 2}, seed=1)[0]
+    assert linear == {"v"}
+    short = [c for c in cases if c.rows < 1024]
+    draws = {"usual", "full", "huge", "tiny", "saturated", "zero keys"}
+    assert {c.rows for c in cases} == ROWS | LONG and {c.draw for c in cases} == draws
+    assert {(c.draw, c.call) for c in short} == {(d, w) for d in draws for w in CALLS}
+    assert {(c.rows, c.call) for c in short} == {(r, w) for r in ROWS for w in CALLS} - {(1, "pieces")}
+    assert {(c.heads, c.columns) for c in short} == {(h, w) for h in (1, 2, 3, 8) for w in (4, 8, 16, 32, 64, 128)}
+    assert {(c.rows, c.batch) for c in short} == {(r, b) for r in ROWS for b in (1, 2, 3, 5)}
+    assert all(c.heads == 1 and c.columns <= 16 and c.batch == 1 for c in cases if c.rows > 1023)
+    gates = {c.draw for c in _plan.plan("gla_core", {"H": 2, "dk": 8, "dv": 8}, {"mode": "channel"}, start=True)[0]}
+    assert gates >= {"gates of all kinds", "gates open", "gates shut"} and "saturated" not in gates
+    given, _ = _plan.plan("softmax_attention_qkv", {"D": 8, "H": 2}, {"H": 4, "D": 64})
+    assert {(c.heads, c.columns) for c in given} == {(4, 16)} and all(set(dict(c.sizes)) == {"L"} for c in given)
 
 
 right = planted.right("attention")
@@ -231,7 +234,7 @@ def test_a_state_in_bfloat16_is_told_so(monkeypatch):
         return torch.stack(rows, 2).to(q.dtype)
 
     monkeypatch.setattr(_judged, "ENOUGH", 12)
-    told = dict(dtype="bf16", budget=6)
+    told = dict(dtype="bf16", budget=20)
     held = torch.float32
     assert judged(gla, "gla", **{**told, "budget": 1})
     held = None

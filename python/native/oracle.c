@@ -9,6 +9,7 @@
 #include "cli/oracle/compare.h"
 #include "cli/oracle/faults.h"
 #include "cli/oracle/oracle_cases.h"
+#include "cli/oracle/cover.h"
 #include "cli/oracle/vectors.h"
 
 // ---- The tables Names, shapes and parameters are ours, and sources hold no quotation marks or
@@ -159,4 +160,86 @@ int smx_oracle_explain(smx_oracle *o, const char *name, int gradient, const doub
     faults_array a = {name, gradient, got, ref, s->ndim, {0}, s->count, scale};
     memcpy(a.shape, s->shape, sizeof a.shape);
     return faults_explain(text, length, &f, &a);
+}
+
+// ---- The plan
+static int is_true(const json *v) { return v && v->type == JSON_TRUE; }
+
+static void write_names(FILE *to, const char *key, const char *const *names) {
+    fprintf(to, ",\"%s\":[", key);
+    for (size_t i = 0; names[i]; i++) fprintf(to, "%s\"%s\"", i ? "," : "", names[i]);
+    fputs("]", to);
+}
+
+static void write_plan(FILE *to, const cover *p) {
+    char text[COVER_PARAMS];
+    fputs("{\"linear\":[", to);
+    for (size_t i = 0; i < COVER_NAMES && *p->linear[0][i]; i++)
+        fprintf(to, "%s\"%s\"", i ? "," : "", p->linear[0][i]);
+    fputs("],\"cases\":[", to);
+    for (const cover_case *c = p->cases; c < p->cases + p->n; c++) {
+        fprintf(to, "%s{\"is\":[", c == p->cases ? "" : ",");
+        for (int f = 0; f < COVER_FACTORS; f++) fprintf(to, "%s%d", f ? "," : "", c->is[f]);
+        cover_sizes(text, p, c);
+        fprintf(to, "],\"seed\":%llu,\"work\":%.0f,\"sizes\":{%s}", (unsigned long long)c->seed,
+                cover_work(c), text);
+        cover_drawn(text, p, c);
+        fprintf(to, ",\"drawn\":\"%s\"}", text);
+    }
+    fputs("]", to);
+    write_names(to, "factors", cover_factors);
+    write_names(to, "draws", cover_draws);
+    write_names(to, "calls", cover_calls);
+    fputs("}", to);
+}
+
+int smx_oracle_plan(const char *mechanism, const char *options, char *text, size_t length) {
+    cover_for what = {.mechanism = oracle_find(mechanism)};
+    json *asked = json_parse(options, strlen(options), NULL);
+    size_t seed = 0, huge = 0, written = 0;
+    cover p;
+    int status = -1;
+    const json *modes = json_get(asked, "modes"), *but = json_get(asked, "but");
+    for (const json *v = modes ? modes->child : NULL; v && what.n_modes < COVER_LEVELS; v = v->next)
+        what.modes[what.n_modes++] = v;
+    for (int i = 0; cover_calls[i]; i++) what.calls |= 1u << i;
+    for (const json *v = but ? but->child : NULL; v; v = v->next) {
+        const int at = v->type == JSON_STRING ? cover_number(cover_calls, v->string) : -1;
+        if (at >= 0) what.calls &= ~(1u << at);
+    }
+    what.fixed = json_get(asked, "fixed");
+    what.same_heads = is_true(json_get(asked, "same_heads"));
+    what.start = is_true(json_get(asked, "start"));
+    what.saturated = is_true(json_get(asked, "saturated"));
+    if (!what.mechanism || !what.n_modes || !json_size(json_get(asked, "seed"), &seed) ||
+        !json_size(json_get(asked, "huge"), &huge)) {
+        snprintf(text, length, "there is no such mechanism, or modes, seed and huge are not given");
+        json_free(asked);
+        return -1;
+    }
+    what.huge = (int)huge;
+    char *all = NULL;
+    FILE *to = cover_open(&p, &what, seed) ? NULL : open_memstream(&all, &written);
+    if (to) {
+        write_plan(to, &p);
+        fclose(to);
+    }
+    if (all) {
+        snprintf(text, length, "%s", all);
+        status = (int)written;
+    } else {
+        snprintf(text, length, "not enough memory");
+    }
+    free(all);
+    cover_close(&p);
+    json_free(asked);
+    return status;
+}
+
+void smx_oracle_plan_only(const int *cases, const char *wrong, size_t n, char *text, size_t length) {
+    cover_case *all = calloc(n + 1, sizeof *all);
+    for (size_t i = 0; all && i < n; i++) memcpy(all[i].is, cases + i * COVER_FACTORS, sizeof all[i].is);
+    *text = 0;
+    if (all) cover_only(text, length, all, wrong, n, NULL);
+    free(all);
 }

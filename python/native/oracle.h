@@ -41,4 +41,13 @@ int smx_oracle_get(smx_oracle *oracle, int kind, const char *name, size_t *n, si
 int smx_oracle_explain(smx_oracle *oracle, const char *name, int gradient, const double *got, double tol,
                        double scale, char *text, size_t length);
 
+// The plan of cases (cli/oracle/cover.h) that `options` ask for, a JSON object: "modes" a list of parameters,
+// "fixed" those that no case may change, "seed", "same_heads", "start", "but" the ways of calling that are
+// left out, "huge", "saturated". As JSON into text: {"linear":[INPUT],"cases":[{"is":[8
+// numbers],"seed","sizes":{},"drawn"}],"factors","draws","calls"}. Its length, of which no more than length -
+// 1 are written; -1 with one sentence in text.
+int smx_oracle_plan(const char *mechanism, const char *options, char *text, size_t length);
+// What all wrong cases share and no right one has, into text. cases [n][8]; wrong [n]: 1 or 0.
+void smx_oracle_plan_only(const int *cases, const char *wrong, size_t n, char *text, size_t length);
+
 #endif

@@ -11,16 +11,20 @@ from ._arrays import count, shape_text
 from ._errors import SeqmixError
 
 
-def _sizes(mechanism: ref.Mechanism, length: int, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a case of that length: sizes of the mechanism's first case, and what was given. Where a
-    length must be divisible, the next that is."""
+def usual_sizes(mechanism: ref.Mechanism) -> dict[str, Any]:
+    """Sizes, and numbers that must be given, of the mechanism's first case."""
     needed = {
         n
         for n, p in mechanism.params.items()
         if p["type"].startswith("size") or p["type"] == "real" and not p["default"]
     }
-    sizes = {n: v for n, v in mechanism._case.items() if n in needed}
-    params = {**sizes, **given}
+    return {n: v for n, v in mechanism._case.items() if n in needed}
+
+
+def _sizes(mechanism: ref.Mechanism, length: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a case of that length: sizes of the mechanism's first case, and what was given. Where a
+    length must be divisible, the next that is."""
+    params = {**usual_sizes(mechanism), **given}
     if "L" in mechanism.params and "L" not in given:
         step = math.lcm(*(int(params[n]) for n in ("n_bins", "C") if n in params))
         params["L"] = -(-length // step) * step

@@ -10,11 +10,11 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _plan, ref
-from ._draws import draw
+from ._draws import draw, usual_sizes
 from ._errors import SeqmixError
 from ._faults import NAMED, VAGUE, Judge
 from ._formats import FORMATS, rounded
-from ._kinds import calm, kinds, scalable
+from ._kinds import change
 from ._layer import Got, Hangs, Layer, row_axis
 from ._relations import NAMES, measured
 from ._report import FOLLOWS, Fault, Report
@@ -62,7 +62,6 @@ class Judged:
         self.worst: dict[str, float] = {}
         self.wrong: list[Wrong] = []
         self.right: list[_plan.Case] = []
-        self.kinds: dict[str, Callable] = kinds(self.m, form, {})
         self.cases = 0
         self.unjudged = 0
         self.bits: dict[str, float] = {}  # of relations, the largest difference
@@ -76,8 +75,7 @@ class Judged:
             return max(time.process_time() - began[0], (time.monotonic() - began[1]) / 4)
 
         began = time.process_time(), time.monotonic()
-        self.kinds = kinds(self.m, self.drawn_in, self.params)
-        cases = list(_plan.plan(self._levels(), seed, self._refuse))
+        cases = self._plan(seed)
         used, work = 0.0, 1.0
         for number, case in enumerate(cases):
             left = budget - spent()
@@ -91,43 +89,31 @@ class Judged:
                 break
         return len(cases)
 
-    def _levels(self) -> dict[str, list[Any]]:
-        m, given = self.m, self.params
-        sized = "L" in m.params and not {"n_bins", "C"} & m.params.keys()
-        seen = self.layout == "bhld" or self.layer.takes("H")
-        heads = list(_plan.HEADS) if "H" in m.params and "H" not in given and seen else [int(given.get("H", m._case.get("H", 1)))]
-        free = [n for n in ("D", "dk", "d") if n in m.params and n not in given]
-        columns = list(_plan.COLUMNS) if free else [int(given.get("D", given.get("dk", 8))) // heads[0] or 1]
-        states = [n for n in self.optional if n in self.layer.states]
-        ways = [w for w in _plan.CALLS if w != "pieces" or self.layer.reads_on()]
+    def _plan(self, seed: int) -> list[_plan.Case]:
+        m, form = self.m, FORMATS[self.drawn_in]
+        but = [] if self.layer.reads_on() else ["pieces"]
         if not self.layer.arrays.grad_ways:
-            ways = [w for w in ways if w in ("plain", "strided", "thrice", "interleaved", "refilled", "pieces")]
-        elif not self.gradients:
-            ways = [w for w in ways if w not in ("expanded", "alone", "without", "twice")]
-        rows = [*_plan.ROWS, *_plan.LONG]
-        if not sized:
-            rows = [17, 64, 65, 128, 300] if "L" in m.params else [1]
-        batch = list(_plan.BATCH) if any(a.sequence for a in m._arrays) else [1]
-        return {
-            "rows": rows,
-            "heads": heads,
-            "columns": columns,
-            "batch": [2] * (2 in batch) + [b for b in batch if b != 2],
-            "draw": list(self.kinds),
-            "start": [False, True] if states else [False],
-            "call": ways,
-        }
-
-    def _refuse(self, case: _plan.Case) -> bool:
-        return case.call == "expanded" and "V" in self.m.params or case.call == "pieces" and case.rows < 2
+            but += ["no_grad", "inference", "alone", "without", "twice"]
+        if not self.layer.arrays.grad_ways or not self.gradients or "V" in m.params:
+            but += ["expanded"]
+        if not self.gradients:
+            but += ["alone", "without", "twice"]
+        cases, _ = _plan.plan(
+            m.name,
+            usual_sizes(m),
+            self.params,
+            seed,
+            but,
+            start=any(n in self.layer.states for n in self.optional),
+            same_heads=not (self.layout == "bhld" or self.layer.takes("H")),
+            huge=int(math.log2(form.huge)),
+            saturated=form.most > 1e5,
+        )
+        return cases
 
     # ---- One case
     def _drawn(self, case: _plan.Case, batch: Sequence[int], seed: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        params = dict(self.params)
-        if case.heads:
-            needed = {n for n, p in self.m.params.items() if p["type"].startswith("size")}
-            usual = {n: v for n, v in self.m._case.items() if n in needed}
-            params = _plan.sizes_of(case, self.m.params, params, usual)
+        params = {**dict(case.sizes), **self.params}
         optional = self.optional
         if not case.start and not isinstance(optional, str):
             optional = [n for n in optional if n not in self.layer.states]
@@ -136,9 +122,8 @@ class Judged:
         if not self.gradients:
             drawn.pop("dy", None)
         random = np.random.default_rng([seed, case.rows])
-        if case.heads:
-            calm(self.m, drawn, case.columns)
-            self.kinds[case.draw](drawn, random)
+        if case.levels:
+            change(self.m, case.drawn, self.drawn_in, drawn, random)
             drawn = {n: a if a.dtype == np.int32 else rounded(a, self.drawn_in) for n, a in drawn.items()}
         if case.call == "expanded" and "dy" in drawn:
             drawn["dy"] = np.ones_like(drawn["dy"])
@@ -152,8 +137,8 @@ class Judged:
     def _judge(self, case: _plan.Case, batch: Sequence[int], seed: int) -> Judge:
         drawn, sizes = self._drawn(case, batch, seed)
         judge = Judge(self.m, drawn, sizes, self.layout, self.form)
-        if case.heads and not all(np.isfinite(a).all() for a in judge.results.values()):
-            drawn, sizes = self._drawn(dataclasses.replace(case, draw="usual"), batch, seed)
+        if case.drawn and not all(np.isfinite(a).all() for a in judge.results.values()):
+            drawn, sizes = self._drawn(dataclasses.replace(case, drawn=""), batch, seed)
             judge = Judge(self.m, drawn, sizes, self.layout, self.form)
         return judge
 
@@ -194,8 +179,11 @@ class Judged:
     def relations(self, claimed: Sequence[str], there: bool, seed: int) -> None:
         """Measures them on a few cases; where one is claimed to the bit and is not, that is a fault. there: those
         claimed that the layer can show."""
-        for number, (rows, kind) in enumerate(((17, "usual"), (66, "full"), (130, "full"))):
-            case = _plan.Case(rows, 2, 16, 3, kind, bool(self.layer.states), "relations", seed + number)
+        near = min(self._plan(seed), key=lambda c: (c.columns != 16, c.heads != 2, c.draw != "full"))
+        sizes = tuple((n, v) for n, v in near.sizes if n != "L")
+        for number, rows in enumerate((17, 66, 130)):
+            told = dict(rows=rows, batch=3, start=bool(self.layer.states), call="relations")
+            case = dataclasses.replace(near, **told, seed=seed + number, sizes=sizes)
             judge = self._judge(case, (3,), case.seed)
             try:
                 found = measured(self.layer, judge.inputs, judge.params, not _looks_ahead(judge))
@@ -238,7 +226,8 @@ class Judged:
                     w.sentence = text
                 faults[id(w)] = Fault(w.length, w.case.seed, name, w.error, w.sentence, str(w.case) if by_plan else "")
         listed = [faults[id(w)] for w in self.wrong]
-        only = self._only() if by_plan and listed else ""
+        wrong = {id(w.case): w.case for w in self.wrong}.values()
+        only = _plan.shared_by(list(wrong), self.right) if by_plan and listed else ""
         return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged)
 
     def _explain(self, w: Wrong) -> tuple[str, int]:
@@ -252,23 +241,6 @@ class Judged:
                 return ""
 
         return w.judge.explain(w.mine, w.judge.results[w.name], w.name, odd)
-
-    def _only(self) -> str:
-        """What the wrong cases share, where no right one has it."""
-        wrong = {id(w.case): w.case for w in self.wrong}.values()
-        said = []
-        for factor in _plan.FACTORS:
-            levels = {getattr(c, factor) for c in wrong}
-            right = [getattr(c, factor) for c in self.right]
-            if not right or levels & set(right):
-                continue
-            words = ", ".join(sorted(map(str, levels), key=lambda t: (len(t), t)))
-            if factor in ("rows", "columns") and len(levels) > 1 and min(levels) > max(right):
-                words = f"above {max(right)}"
-            if len(levels) <= 3 or words.startswith("above"):
-                name = {"draw": "the draw is", "call": "it is called", "start": "start states are given:"}.get(factor)
-                said.append(f"{name} {words}" if name else f"{factor} {words}" if words.startswith("above") else f"{factor} = {words}")
-        return "; ".join(said)
 
 
 def _telling(w: Wrong, by_plan: bool) -> tuple:
@@ -356,7 +328,7 @@ def _rms_share(judge: Judge, name: str, array: np.ndarray) -> float:
 def _loudness(judge: Judge, name: str) -> float:
     """How many times as large as usual the inputs are that decide what is chosen, logits above all: of a gradient
     that goes through them, what is zero but for rounding is as much larger."""
-    linear = scalable(judge.m.name)
+    _, linear = _plan.plan(judge.m.name, usual_sizes(judge.m))
     if name in linear or name not in judge.m._draws:
         return 1.0
     usual = {n: judge.m._draws[n][1] / 2.0 ** judge.m._draws[n][2] for n in judge.inputs if n not in (*linear, "dy")}

@@ -75,6 +75,8 @@ def oracle() -> ctypes.CDLL:
         ("run", ctypes.c_int, [pointer]),
         ("margin", ctypes.c_double, [pointer]),
         ("explain", ctypes.c_int, [pointer, text, ctypes.c_int, pointer, ctypes.c_double, ctypes.c_double, pointer, size]),
+        ("plan", ctypes.c_int, [text, text, pointer, size]),
+        ("plan_only", None, [pointer, text, size, pointer, size]),
         ("get", ctypes.c_int, [pointer, ctypes.c_int, text, sizes, sizes, ctypes.POINTER(pointer)]),
     ):
         function = getattr(library, "smx_oracle_" + name)
