@@ -251,6 +251,19 @@ void cover_close(cover *p) {
     p->n = 0;
 }
 
+int cover_has_room(const cover_pace *p, const cover_case *next) {
+    if (!p->cases) return 1;
+    const double rate = (p->used - (double)p->cases * p->least) / p->work;
+    return p->used + p->least + rate * cover_work(next) <= p->budget;
+}
+
+void cover_took(cover_pace *p, const cover_case *c, double seconds) {
+    if (!p->cases || seconds < p->least) p->least = seconds;
+    p->used += seconds;
+    p->work += cover_work(c);
+    p->cases++;
+}
+
 // ---- What the wrong cases share
 
 static void name_level(char *text, size_t size, int factor, int level, const char *const *modes) {

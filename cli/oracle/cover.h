@@ -58,6 +58,15 @@ void cover_close(cover *p);
 
 // The work of a case, in rows times columns times what a row looks at.
 double cover_work(const cover_case *c);
+
+// How much of a budget of seconds is used: a case takes what the cheapest one took, and more with its work.
+typedef struct {
+    double budget, used, work, least;
+    size_t cases;
+} cover_pace;
+int cover_has_room(const cover_pace *p, const cover_case *next); // the first case always has
+void cover_took(cover_pace *p, const cover_case *c, double seconds);
+
 // The parameters that the case sets, L too, as members of a JSON object: "\"L\":300,\"H\":2".
 void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c);
 // All its parameters, as a JSON object in text and read; NULL without memory. json_free it.

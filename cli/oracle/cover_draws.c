@@ -67,6 +67,8 @@ static size_t fitting_rows(const cover *p, int mode, size_t n) {
 
 void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c) {
     const int mode = c->is[COVER_MODE], number = (int)(c->seed / 1000);
+    const int shared =
+        number % 7 % 3; // keys: each head's own, two heads', all heads'; apart from dv's number % 3
     const size_t H = cover_is_fixed(p, "H")              ? cover_given(p, mode, "H")
                      : cover_has(p->what.mechanism, "H") ? (size_t)c->is[COVER_HEADS]
                                                          : 1,
@@ -75,8 +77,8 @@ void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c) {
     set_size(text, p, "L", fitting_rows(p, mode, (size_t)c->is[COVER_ROWS]));
     if (c->is[COVER_HEADS] == 0) return;
     set_size(text, p, "H", H);
-    set_size(text, p, "Hkv", number % 2 && H % 2 == 0 ? H / 2 : H);
-    if (cover_given(p, mode, "H"))
+    set_size(text, p, "Hkv", shared == 0 ? H : shared == 1 && H % 2 == 0 ? H / 2 : 1);
+    if (cover_given(p, mode, "H") && cover_given(p, mode, "HV"))
         set_size(text, p, "HV", H * (cover_given(p, mode, "HV") / cover_given(p, mode, "H")));
     set_size(text, p, "dk", d);
     set_size(text, p, "dv", number % 3 || d < 4 ? d : d / 2);

@@ -305,20 +305,31 @@ static int make_planned(work *w, const planned *all, const cover_case *c) {
     return status;
 }
 
-// What so many seconds have room for, the most telling cases first.
+// What so many seconds have room for, the most telling cases first; what was left out as too long comes last,
+// when it is better known how long cases take.
 static int make_plan(work *w, const oracle_mechanism *m, double seconds) {
     planned *all = malloc(sizeof *all);
     int status = all ? open_planned(all, m, w->seed) : -1;
-    if (status) cli_fail("vectors: out of memory");
-    double used = 0, done = 1;
-    for (size_t i = 0; !status && i < all->p.n; i++) {
-        const double next = cover_work(&all->p.cases[i]);
-        if (i && (used > seconds || seconds - used < used / done * next)) continue;
+    const size_t n = status ? 0 : all->p.n;
+    char *made = calloc(n + 1, 1);
+    if (status || !made) status = cli_fail("vectors: out of memory");
+    cover_pace pace = {.budget = seconds};
+    for (size_t k = 0; !status && k < 2 * n; k++) {
+        const cover_case *c = &all->p.cases[k % n];
+        if (made[k % n] || !cover_has_room(&pace, c)) continue;
         const double from = cli_processor_seconds(); // so that the set hangs little on who else computes
-        status = make_planned(w, all, &all->p.cases[i]);
-        used += cli_processor_seconds() - from;
-        done += next;
+        status = make_planned(w, all, c);
+        cover_took(&pace, c, cli_processor_seconds() - from);
+        made[k % n] = 1;
     }
+    if (!status && pace.cases < n) {
+        int most = 0;
+        for (size_t i = 0; i < n; i++)
+            if (!made[i] && all->p.cases[i].is[COVER_ROWS] > most) most = all->p.cases[i].is[COVER_ROWS];
+        cli_note("vectors: %s: %zu of %zu cases; --budget %g had no room for the others, of up to %d rows",
+                 m->name, pace.cases, n, seconds, most);
+    }
+    free(made);
     if (all) close_planned(all);
     free(all);
     return status ? 2 : 0;

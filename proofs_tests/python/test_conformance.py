@@ -119,6 +119,15 @@ def test_a_plan_is_covered():
     assert {(c.heads, c.columns) for c in given} == {(4, 16)} and all(set(dict(c.sizes)) == {"L"} for c in given)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_heads_share_keys(seed):
+    """Grouped heads are in the plan of every seed: two heads with the same keys, and all of them."""
+    sizes = [dict(c.sizes) for c in _plan.plan("attn_core", {"H": 4, "Hkv": 2, "d": 8, "window": 33}, {}, seed)[0]]
+    assert {(s["H"], s["Hkv"]) for s in sizes} == {(1, 1), (2, 2), (2, 1), (3, 3), (3, 1), (8, 8), (8, 4), (8, 1)}
+    kda = [dict(c.sizes) for c in _plan.plan("kda_core", {"H": 2, "dk": 8, "dv": 6}, {}, seed)[0]]
+    assert {s["H"] for s in kda} == {1, 2, 3, 8} and {s["dk"] for s in kda} == {4, 8, 16, 32, 64, 128}
+
+
 right = planted.right("attention")
 
 
@@ -189,6 +198,44 @@ def test_numpy():
     kept = {}
     again = lambda q, k, v: kept.setdefault(q.shape, np.empty_like(v)).__setitem__(..., by_numpy(q, k, v)) or kept[q.shape]
     assert "an output buffer is used again" in str(judged(again, "linear", arrays="numpy", budget=1))
+
+
+class Clock:
+    """Processor time that goes on by so much at each reading; the clock on the wall runs away."""
+
+    def __init__(self, monkeypatch, step=0.0):
+        self.now, self.wall, self.step = 0.0, 0.0, step
+        monkeypatch.setattr(time, "thread_time", self.read)
+        monkeypatch.setattr(time, "process_time", self.read)
+        monkeypatch.setattr(time, "monotonic", self.runs_away)
+
+    def read(self):
+        self.now += self.step
+        return self.now
+
+    def runs_away(self):
+        self.wall += 1000.0
+        return self.wall
+
+
+def test_a_busy_machine_judges_the_same_cases(monkeypatch):
+    """Processor time alone ends a plan; a long case is judged wherever there is room for it, also when the first cases
+    were slow for their work; and what is not tried is said."""
+    clock, cases = Clock(monkeypatch), []
+
+    def one(self, case, batch):
+        clock.now += 0.02 + 2e-9 * case.work
+        cases.append(case)
+        self.cases += 1
+
+    monkeypatch.setattr(_judged.Judged, "one", one)
+    whole = judged(right, "attention", budget=1e5)
+    assert whole.cases == whole.planned == len(cases) and not whole.untried
+    took, number = clock.now, len(cases)
+    report = judged(right, "attention", budget=took + 0.1)
+    assert report.cases == number and len({(c.seed, c.rows) for c in cases[number:]}) == number
+    report = judged(right, "attention", budget=0.25)
+    assert 5 < report.cases < 13 and "2048, 4097" in report.untried and f"not tried: {report.untried}" in str(report)
 
 
 def test_what_the_wrong_cases_share(monkeypatch):

@@ -64,29 +64,36 @@ class Judged:
         self.right: list[_plan.Case] = []
         self.cases = 0
         self.unjudged = 0
+        self.untried = ""
         self.bits: dict[str, float] = {}  # of relations, the largest difference
 
     # ---- The plan
     def within(self, budget: float, seed: int) -> int:
-        """Judges what the budget has room for; how many cases there are in all. It is processor time, so that
-        what is judged hangs little on who else computes; four times as much by the clock at most."""
+        """Judges what the budget has room for; how many cases there are in all. It is processor time of the threads
+        that call the layer and the oracle, never time by the clock, so that what is judged hangs little on
+        who else computes. A case takes what the cheapest one took, and more with its work (cover_pace in
+        cli/oracle/cover.h); what seemed too long is asked again at the end, when that is better known."""
 
         def spent() -> float:
-            return max(time.process_time() - began[0], (time.monotonic() - began[1]) / 4)
+            return time.thread_time() + self.layer.spent - began
 
-        began = time.process_time(), time.monotonic()
+        began = 0.0
+        began = spent()
         cases = self._plan(seed)
-        used, work = 0.0, 1.0
-        for number, case in enumerate(cases):
-            left = budget - spent()
-            if number and (left < 0 or left < used / work * case.work):
+        done: set[int] = set()
+        used, work, least = 0.0, 0.0, math.inf
+        for number, case in (*enumerate(cases), *enumerate(cases)):
+            if number in done or done and spent() + least + (used - len(done) * least) / work * case.work > budget:
                 continue
             at = spent()
             self.one(case, (case.batch,))
-            used, work = used + spent() - at, work + case.work
+            done.add(number)
+            took = spent() - at
+            used, work, least = used + took, work + case.work, min(least, took)
             hung = sum("no answer within" in w.sentence for w in self.wrong)
             if hung > 1 or len({id(w.case) for w in self.wrong}) >= ENOUGH:
                 break
+        self.untried = _plan.untried([c for n, c in enumerate(cases) if n in done], cases)
         return len(cases)
 
     def _plan(self, seed: int) -> list[_plan.Case]:
@@ -228,7 +235,7 @@ class Judged:
         listed = [faults[id(w)] for w in self.wrong]
         wrong = {id(w.case): w.case for w in self.wrong}.values()
         only = _plan.shared_by(list(wrong), self.right) if by_plan and listed else ""
-        return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged)
+        return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged, self.untried)
 
     def _explain(self, w: Wrong) -> tuple[str, int]:
         def odd() -> str:

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import queue
 import threading
+import time
 import warnings
 from typing import Any, Callable, Mapping, Sequence
 
@@ -143,6 +144,7 @@ class Layer:
         self, function: Callable, m: ref.Mechanism, arrays: Any, backward: Callable | None, limit: float
     ) -> None:
         self.function, self.m, self.arrays, self.backward, self.limit = function, m, arrays, backward, limit
+        self.spent = 0.0  # seconds of processor time, of the threads that called it
         self.accepts = accepted(function)
         self.anything = any(p.kind is p.VAR_KEYWORD for p in self.accepts.values())
         self.optional = {a.name for a in m._arrays if a.optional}
@@ -178,7 +180,7 @@ class Layer:
             with self.arrays.quietly("no_grad"):
                 return float64(self.call(made, params)[0], "y")
 
-        return within(self.limit, work)
+        return self.within(work)
 
     def _made(self, inputs: Mapping[str, np.ndarray], grad: Any = (), strided: bool = False) -> dict[str, Any]:
         return {n: self.arrays.make(inputs[n], n in grad, strided) for n in self.m.inputs if n in inputs}
@@ -194,7 +196,18 @@ class Layer:
     ) -> Got:
         """One case. wanted: the inputs by which there is a gradient; number: chooses among what a way leaves
         open (which input is alone, where pieces end)."""
-        return within(self.limit, lambda: self._run(way, inputs, others, params, wanted, number))
+        return self.within(lambda: self._run(way, inputs, others, params, wanted, number))
+
+    def within(self, work: Callable[[], Any]) -> Any:
+        """work() within the time limit; its processor time is added up."""
+
+        def counted() -> Any:
+            try:
+                return work()
+            finally:
+                self.spent += time.thread_time()  # the thread is new
+
+        return within(self.limit, counted)
 
     def _run(self, way, inputs, others, params, wanted, number) -> Got:
         got = Got()

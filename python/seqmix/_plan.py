@@ -93,3 +93,13 @@ def shared_by(wrong: Sequence[Case], right: Sequence[Case]) -> str:
     text = ctypes.create_string_buffer(512)
     _native.oracle().smx_oracle_plan_only(numbers, marks, len(cases), text, len(text))
     return text.value.decode()
+
+
+def untried(judged: Sequence[Case], planned: Sequence[Case]) -> str:
+    """The levels of each factor that are in the plan, and in no case that was judged."""
+    found = []
+    for factor in FACTORS[1:]:
+        there = {getattr(c, factor) for c in judged}
+        if left := sorted({getattr(c, factor) for c in planned} - there):
+            found.append(f"{factor} {', '.join(map(str, left))}")
+    return "; ".join(found)

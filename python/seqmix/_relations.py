@@ -68,7 +68,7 @@ def measured(
         note("order", layer.try_once(turned, params), whole[::-1])
     if layer.reads_on() and rows > 1:
         for name, edges in (("pieces", [0, min(some, rows - 1), rows]), ("decode", list(range(rows + 1)))):
-            pieces = within(layer.limit, lambda: layer.in_pieces(given, params, edges))  # noqa: B023
+            pieces = layer.within(lambda: layer.in_pieces(given, params, edges))  # noqa: B023
             if pieces is not None:
                 note(name, pieces[0], whole)
     return found

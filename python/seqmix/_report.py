@@ -31,7 +31,8 @@ class Report:
     most that passes). `planned`: how many cases there were; fewer were judged where the budget ended, or
     enough was wrong. `only`: what all wrong cases share and no right one has. `bits`: of relations
     between results, where they were asked for, the largest difference of y's scale; 0: the same bits.
-    `unjudged`: arrays that are too sensitive to be judged in float16 or bfloat16."""
+    `unjudged`: arrays that are too sensitive to be judged in float16 or bfloat16. `untried`: sizes, draws and ways
+    of calling that the plan has, and no judged case had."""
 
     mechanism: str
     dtype: str
@@ -42,6 +43,7 @@ class Report:
     only: str = ""
     bits: dict[str, float] = dataclasses.field(default_factory=dict)
     unjudged: int = 0
+    untried: str = ""
 
     def __bool__(self) -> bool:
         return not self.faults
@@ -54,6 +56,7 @@ class Report:
                 f"{self.mechanism}: right in {self.cases} cases{left} as {self.dtype}; largest errors, in"
                 f" tolerances: {worst}"
                 + f"; {self.unjudged} arrays are too sensitive for {self.dtype} to be judged in it" * bool(self.unjudged)
+                + f"; not tried: {self.untried}" * bool(self.untried)
             )
         at = sorted({f.length for f in self.faults})
         lines = [
