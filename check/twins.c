@@ -670,8 +670,51 @@ static int gla_fwd(const twin_call *c) { return state(c, 0, 0, 0); }
 static int gla_bwd(const twin_call *c) { return state(c, 0, 0, 1); }
 static int ssd_fwd(const twin_call *c) { return state(c, 0, 1, 0); }
 static int ssd_bwd(const twin_call *c) { return state(c, 0, 1, 1); }
-static int delta_fwd(const twin_call *c) { return state(c, 1, 0, 0); }
-static int delta_bwd(const twin_call *c) { return state(c, 1, 0, 1); }
+// With keys of their own to erase, the oracle's diagonal plus low rank: a = -beta k, b = e^g erase, beta v.
+static int erasing(const twin_call *c, int back) {
+    const size_t H = c->H, V = columns(c), N = c->B * c->L, K = last(input(c, 0)), dk = K / H, dv = V / H;
+    const tensor *gates = input(c, 4);
+    const size_t G = gates ? last(gates) : 0;
+    ref_state p = {c->B, c->L, H, dk, dv, REF_GATES_NONE, 1 / sqrt((double)dk)};
+    if (gates) p.gates = G == H ? REF_GATES_HEAD : REF_GATES_CHANNEL;
+    const double *k = c->in[1], *v = c->in[2], *beta = c->in[3], *g = c->in[4], *erase = c->in[5];
+    double *q, *a, *b, *u, *S;
+    ref_dplr_arrays d = {0};
+    void *memory = ref_carve(&q, N * K, &a, N * K, &b, N * K, &u, N * V, &S, c->B * H * dk * dv, &d.q, N * K,
+                             &d.k, N * K, &d.v, N * V, &d.a, N * K, &d.b, N * K, &d.g, N * G, REF_END);
+    if (!memory) return -1;
+    memcpy(q, c->in[0], N * K * sizeof *q);
+    for (size_t i = 0; i < N * K; i++) {
+        a[i] = -beta[i / dk] * k[i];
+        b[i] = erase[i] * (G ? exp(g[i * G / K]) : 1);
+    }
+    for (size_t i = 0; i < N * V; i++) u[i] = beta[i / dv] * v[i];
+    const ref_dplr_arrays x = {q, (double *)k, u, a, b, (double *)g, NULL};
+    int status = back ? 0 : ref_dplr_fwd(c->out, S, &x, &p);
+    if (back) {
+        memset(d.q, 0, N * K * sizeof *q), memset(d.k, 0, N * K * sizeof *q);
+        memset(d.v, 0, N * V * sizeof *q), memset(d.a, 0, N * K * sizeof *q);
+        memset(d.b, 0, N * K * sizeof *q), memset(d.g, 0, N * G * sizeof *q);
+        if (!G) d.g = NULL;
+        status = ref_dplr_bwd(&d, c->dout, NULL, &x, &p);
+        for (size_t i = 0; i < N * K && !status; i++) {
+            c->din[0][i] += d.q[i];
+            c->din[1][i] += d.k[i] - beta[i / dk] * d.a[i];
+            c->din[3][i / dk] -= d.a[i] * k[i];
+            c->din[5][i] += d.b[i] * (G ? exp(g[i * G / K]) : 1);
+            if (G) c->din[4][i * G / K] += d.b[i] * b[i];
+        }
+        for (size_t i = 0; i < N * V && !status; i++) {
+            c->din[2][i] += d.v[i] * beta[i / dv];
+            c->din[3][i / dv] += d.v[i] * v[i];
+        }
+        for (size_t i = 0; i < N * G && !status; i++) c->din[4][i] += d.g[i];
+    }
+    free(memory);
+    return status;
+}
+static int delta_fwd(const twin_call *c) { return c->in[5] ? erasing(c, 0) : state(c, 1, 0, 0); }
+static int delta_bwd(const twin_call *c) { return c->in[5] ? erasing(c, 1) : state(c, 1, 0, 1); }
 
 static int retention(const twin_call *c, int back) {
     const size_t H = c->H, V = columns(c), K = last(input(c, 0));

@@ -1,11 +1,12 @@
 // state.c: gated linear attention (Yang et al. 2023, Eq. 3; Mamba-2's SSD, retention) and the delta rule
 // (Yang et al. 2024; gated: Yang, Kautz & Hatamizadeh 2024), a matrix S [dk][dv] carried along each head:
 //   R_t = diag(a_t) S_{t-1},  u_t = beta_t v_t  or  beta_t (v_t - R_t^T k_t),
-//   S_t = R_t + k_t u_t^T,  y_t = S_t^T q_t,  a = e^g
+//   S_t = R_t + k_t u_t^T,  y_t = S_t^T q_t,  a = e^g  (or e_t in place of that k_t: another key is erased)
 // in blocks of 16 rows. With D_ts the product of a over s+1 .. t, and A_t that from the block's first row
 // to t:
 //   y_t = (A_t q_t)^T S + sum_{s<=t} reads_ts u_s,  reads_ts = q_t . D_ts k_s;
-//   v - u/beta the same with k_t and s < t: a unit lower triangular system, solved by forward substitution
+//   v - u/beta the same with k_t (or e_t) and s < t: a unit lower triangular system, solved by forward
+//   substitution.
 // D is multiplied up row by row: every factor lies in [0, 1], so a closed gate gives 0, however far the sums
 // of g have gone, and no e^-g is ever formed. Lanes are the 16 rows s there, key channels in the gradients of
 // q, k and g, else columns of v. Longer than 400 lines: backward runs the blocks of forward again.
@@ -23,11 +24,12 @@ typedef struct {
     const smx_state *p;
     state_layout l;
     int delta;
-    const float *q, *k, *v, *beta, *g;
+    const float *q, *k, *v, *beta, *g, *erase;
 } call;
 // A block's arrays (state_layout.h), and its rows.
 typedef struct {
     float *q, *k, *alpha, *decay, *late, *reads, *answers, *beta, *miss, *written;
+    float *erase;           // the keys that v is compared at: k, where there are no others
     const float *u, *state; // u: what is written, or v where it lies
     size_t n, ldu;          // rows; stride of u
     // No key and no query of the block comes below 2^-96 while any of its gates fade it: then there is
@@ -40,6 +42,7 @@ static block block_at(const call *c, float *scratch, size_t i, size_t n) {
     float *f = scratch + i * l->block;
     return (block){.q = f + l->q,
                    .k = f + l->k,
+                   .erase = f + (c->erase ? l->erase : l->k),
                    .alpha = f + l->alpha,
                    .decay = f + l->decay,
                    .late = f + l->late,
@@ -143,27 +146,32 @@ SMX_LARGE void load_keys(block *w, const call *c, size_t row, size_t h, wanted *
         const size_t channels = smx_min(16, p->dk - i);
         v16 sum = zero, least = one, fade = one;
         for (size_t t0 = 0; t0 < ROWS; t0 += AT_ONCE) {
-            v16 e[2 * AT_ONCE];
+            v16 power[2 * AT_ONCE];
             ask(ahead, 3);
             for (size_t r = 0, t = t0; r < AT_ONCE; r++, t++) {
                 if (by_channel) {
-                    e[2 * r] = load_part(c->g + ((row + t) * p->H + h) * p->dk + i, t < w->n ? channels : 0);
-                    e[2 * r + 1] = sum = v16_add(sum, e[2 * r]);
+                    power[2 * r] =
+                        load_part(c->g + ((row + t) * p->H + h) * p->dk + i, t < w->n ? channels : 0);
+                    power[2 * r + 1] = sum = v16_add(sum, power[2 * r]);
                 } else {
-                    e[2 * r] = v16_set(alpha[t]);
-                    e[2 * r + 1] = v16_set(decay[t]);
+                    power[2 * r] = v16_set(alpha[t]);
+                    power[2 * r + 1] = v16_set(decay[t]);
                 }
             }
-            for (size_t r = 0; r < 2 * AT_ONCE && by_channel; r += SMX_EXPS) v16_exps_down(e + r);
+            for (size_t r = 0; r < 2 * AT_ONCE && by_channel; r += SMX_EXPS) v16_exps_down(power + r);
             for (size_t r = 0, t = t0; r < AT_ONCE; r++, t++) {
                 const size_t to = t * dkp + i, columns = t < w->n ? channels : 0;
-                const v16 a = e[2 * r], k = load_part(c->k + at + t * stride + i, columns);
+                const v16 a = power[2 * r], k = load_part(c->k + at + t * stride + i, columns);
                 const v16 q = v16_mul(load_part(c->q + at + t * stride + i, columns), scale);
                 v16_store(w->alpha + to, a);
-                v16_store(w->decay + to, by_channel ? settled(e[2 * r + 1]) : e[2 * r + 1]);
+                v16_store(w->decay + to, by_channel ? settled(power[2 * r + 1]) : power[2 * r + 1]);
                 v16_store(w->k + to, k);
                 v16_store(w->q + to, q);
+                v16 e = k;
+                if (c->erase)
+                    v16_store(w->erase + to, e = load_part(c->erase + at + t * stride + i, columns));
 #if !defined(__wasm__) // the module is downloaded
+                if (c->erase) least = v16_min(v16_select(v16_eq(e, zero), one, v16_abs(e)), least);
                 least = v16_min(v16_select(v16_eq(k, zero), one, v16_abs(k)), least);
                 least = v16_min(v16_select(v16_eq(q, zero), one, v16_abs(q)), least);
                 fade = v16_mul(fade, v16_min(a, one));
@@ -221,7 +229,7 @@ SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, wanted *ah
     const size_t dkp = c->l.dkp, rows = AT_ONCE(delta);
     v16 reads[ROWS], answers[ROWS];
     STATE_UNROLL for (size_t r = 0; r < rows; r++) reads[r] = answers[r] = v16_set(0.0f);
-    const float *a = w->alpha + t * dkp, *q = w->q + t * dkp, *as_query = w->k + t * dkp;
+    const float *a = w->alpha + t * dkp, *q = w->q + t * dkp, *as_query = w->erase + t * dkp;
     for (size_t i = 0; i < c->p->dk; i++) {
         v16 k = v16_load(w->late + i * ROWS);
         ask(ahead, 1);
@@ -289,7 +297,7 @@ static void pairs(const block *w, const call *c, wanted *a) {
     turn(w->late, ROWS, w->k, dkp, dk);
     if (!c->p->gates) {
         product(w->reads, ROWS, w->q, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
-        if (c->delta) product(w->answers, ROWS, w->k, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
+        if (c->delta) product(w->answers, ROWS, w->erase, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
 #ifdef SMX_NARROW
     } else if (smx_private_narrow && w->steady && !c->delta) {
         narrow_pairs(w, c, a, 0);
@@ -344,6 +352,7 @@ static void want_block(wanted *a, const call *c, size_t row, size_t h, size_t n)
     const size_t at = keys_at(p, row, h), values = p->H * p->dv;
     want(a, c->q + at, keys_stride(p), n, p->dk);
     want(a, c->k + at, keys_stride(p), n, p->dk);
+    if (c->erase) want(a, c->erase + at, keys_stride(p), n, p->dk);
     want(a, c->v + row * values + h * p->dv, values, n, p->dv);
     if (p->gates == SMX_GATES_CHANNEL) want(a, c->g + (row * p->H + h) * p->dk, p->H * p->dk, n, p->dk);
 }
@@ -372,7 +381,7 @@ static void load_block(block *w, const call *c, float *work, size_t row, size_t 
         load_keys(w, c, row, h, a, 0);
     pairs(w, c, a);
     if (c->delta) { // u first holds the state's answers
-        times(work, w->k, w->decay, ROWS * l->dkp);
+        times(work, w->erase, w->decay, ROWS * l->dkp);
         product(w->written, dvp, work, l->dkp, 1, w->state, dvp, ROWS, dvp, p->dk, 0);
         add_row(w->miss, w->written, -1.0f, ROWS * dvp);
     }
@@ -496,7 +505,7 @@ SMX_INLINE void plain_bwd(float *dq, float *as_query, float *as_key, const float
                 const size_t at = t * dkp + i;
                 sum = some_madd(some_set(dreads[t * ROWS + s]), some_load(w->q + at), sum);
                 if (delta && t > s)
-                    sum = some_madd(some_set(danswers[t * ROWS + s]), some_load(w->k + at), sum);
+                    sum = some_madd(some_set(danswers[t * ROWS + s]), some_load(w->erase + at), sum);
             }
             some_store(as_key + s * dkp + i, sum);
         }
@@ -509,7 +518,7 @@ enum { HALF = ROWS / 2 };
 // the block gives each row, undecayed, as_key as what each row's key gives the state after it, and `held`
 // [dkp] is <dS, S>, of the state after and the one before.
 typedef struct {
-    const float *pairs, *queries; // dreads and q; then danswers and k
+    const float *pairs, *queries; // dreads and q; then danswers and the keys that are erased
     float *read, *as_key, *dg;
     const float *held;
     float *crossing;
@@ -703,7 +712,7 @@ static void block_bwd(const gradients *d, const block *w, float *back, float *sc
         gated_bwd(&(pair_gradients){dreads, w->q, dq, as_key, dg, held, crossing, 0}, w, dkp);
         if (c->delta) {
             below_diagonal(danswers);
-            gated_bwd(&(pair_gradients){danswers, w->k, as_query, as_key, dg, held, crossing, 1}, w, dkp);
+            gated_bwd(&(pair_gradients){danswers, w->erase, as_query, as_key, dg, held, crossing, 1}, w, dkp);
         }
     } else if (c->delta) {
         plain_bwd(dq, as_query, as_key, dreads, danswers, w, dkp, 1);
@@ -719,18 +728,19 @@ static void block_bwd(const gradients *d, const block *w, float *back, float *sc
         else
             d->x->g[h] += row_sum(from, dk);
     }
-    if (c->delta) add_row(as_key, as_query, 1.0f, all); // k in both its roles
+    if (c->delta && !d->x->erase) add_row(as_key, as_query, 1.0f, all); // k in both its roles
     for (size_t t = 0; t < n; t++) {
         const size_t at = keys_at(p, row + t, h);
         store_keys(d->x->q + at, dq + t * dkp, p->scale, dk, p->shared && h);
         store_keys(d->x->k + at, as_key + t * dkp, 1.0f, dk, p->shared && h);
+        if (d->x->erase) store_keys(d->x->erase + at, as_query + t * dkp, 1.0f, dk, p->shared && h);
     }
     ask(a, SIZE_MAX);
     fade(back, back, w->decay + (ROWS - 1) * dkp, l, dk);
     times(work, w->q, w->decay, all);
     asking_product(a, back, dvp, work, 1, dkp, dy, ldy, dk, dvp, ROWS, 1);
     if (c->delta) {
-        times(work, w->k, w->decay, all);
+        times(work, w->erase, w->decay, all);
         asking_product(a, back, dvp, work, 1, dkp, dmiss, dvp, dk, dvp, ROWS, 1);
     }
 }
@@ -787,7 +797,7 @@ static void backward(const gradients *d, const float *states, float *scratch, co
 }
 
 static call call_of(const smx_state_rows *x, const smx_state *p, int delta, int backward) {
-    return (call){p, state_layout_of(p, backward), delta, x->q, x->k, x->v, x->beta, x->g};
+    return (call){p, state_layout_of(p, backward), delta, x->q, x->k, x->v, x->beta, x->g, x->erase};
 }
 SMX_COPY(void, gla_fwd)
 (float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x, const float *start,

@@ -18,6 +18,7 @@ typedef struct {
     size_t late;           // [dk][rows]: k as it has decayed by the block's end
     size_t reads, answers; // [rows][rows]: q_t . k_s for s <= t and k_t . k_s for s < t, decayed
     size_t beta, miss, u;  // [rows]; [rows][dvp]: v minus what the state answers; beta times that
+    size_t erase;          // [rows][dkp]: keys that are erased, where they are not k
     size_t block;          // all these
     // Behind the blocks
     size_t work;                 // [rows][dkp]
@@ -55,6 +56,7 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
     w.beta = at, at += rows;
     w.miss = at, at += of_values;
     w.u = at, at += of_values;
+    w.erase = at, at += of_keys;
     w.block = at;
     at *= backward ? STATE_BLOCKS : 1;
     w.work = at, at += of_keys;
@@ -82,7 +84,7 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
 
 // Row by row (state_push.c). Carried: S of every head of every sequence [dk][dv], as it was before the block,
 // then of each head what it holds of the block so far. Scratch: S after whole blocks and what forward asks
-// for, or six rows of keys and two of pairs.
+// for, or seven rows of keys and two of pairs.
 typedef struct {
     size_t dkp, states, last;   // states: of a sequence; last: the same, rounded up to whole groups
     size_t u, late, sums, head; // [rows][dv]; [dk][rows]; of g, [dkp]; all these

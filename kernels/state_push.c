@@ -13,7 +13,7 @@ static const float lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 
 typedef struct {
     float *q, *k, *alpha; // of the row, [dkp]; then q and k times the decay since the block's first row
-    float *late_q, *late_k, *decay, *reads, *answers;
+    float *late_q, *late_k, *decay, *erase, *reads, *answers; // late_k: of the key that is erased
 } row_scratch;
 static row_scratch split_scratch(float *f, const state_push_layout *l) {
     return (row_scratch){f,
@@ -23,7 +23,8 @@ static row_scratch split_scratch(float *f, const state_push_layout *l) {
                          f + 4 * l->dkp,
                          f + 5 * l->dkp,
                          f + 6 * l->dkp,
-                         f + 6 * l->dkp + ROWS};
+                         f + 7 * l->dkp,
+                         f + 7 * l->dkp + ROWS};
 }
 
 // q, k, their gates and the decay since the block's first row, whose sum is carried; first: of the block.
@@ -47,7 +48,9 @@ static void load_row(const row_scratch *w, float *sums, const smx_state_rows *x,
         v16_store(w->alpha + i, v16_exp_down(g));
         v16_store(w->decay + i, decay);
         v16_store(w->late_q + i, v16_mul(q, decay));
-        v16_store(w->late_k + i, v16_mul(k, decay));
+        const v16 erase = x->erase ? v16_load_n(x->erase + keys + i, n, 0.0f) : k;
+        v16_store(w->erase + i, erase);
+        v16_store(w->late_k + i, v16_mul(erase, decay));
     }
 }
 
@@ -63,7 +66,7 @@ static void meet_keys(const row_scratch *w, float *late, size_t r, const smx_sta
         if (p->gates) k = settled(v16_mul(k, v16_select(before, v16_set(w->alpha[i]), one)));
         v16_store(late + i * ROWS, k);
         reads = v16_madd(v16_set(w->q[i]), k, reads);
-        if (delta) answers = v16_madd(own, k, answers);
+        if (delta) answers = v16_madd(v16_set(w->erase[i]), k, answers);
     }
     v16_store(w->reads, v16_select(now, reads, zero));
     v16_store(w->answers, v16_select(before, answers, zero));
@@ -115,8 +118,12 @@ static smx_state_rows rows_from(const smx_state_rows *x, size_t row, const smx_s
     const size_t gates = p->gates == SMX_GATES_CHANNEL ? heads * p->dk
                          : p->gates == SMX_GATES_HEAD  ? heads
                                                        : 0;
-    return (smx_state_rows){x->q + keys, x->k + keys, x->v + heads * p->dv, x->beta ? x->beta + heads : NULL,
-                            x->g ? x->g + gates : NULL};
+    return (smx_state_rows){x->q + keys,
+                            x->k + keys,
+                            x->v + heads * p->dv,
+                            x->beta ? x->beta + heads : NULL,
+                            x->g ? x->g + gates : NULL,
+                            x->erase ? x->erase + keys : NULL};
 }
 
 static void push(float *restrict y, float *restrict carried, const smx_state_rows *x, float *scratch,

@@ -33,8 +33,8 @@ tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *
 tensor *op_retention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, double scale) {
     return no_operation(g, "retention");
 }
-tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
-                 double scale) {
+tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, tensor *erase,
+                 size_t heads, double scale) {
     return no_operation(g, "the delta rule");
 }
 tensor *op_lstm(graph *g, tensor *z, tensor *u) { return no_operation(g, "LSTM"); }

@@ -332,15 +332,15 @@ def linear_attention(q, k, v, normaliser='sum', tile=64, heads=1):
     return y.transpose(1, 2).flatten(-2)
 
 
-def _state(q, k, v, beta, gates, heads, delta, scale):
-    """S = e^gates S, then S += k (beta (v - S^T k))^T (delta) or k (beta v)^T; y = scale S^T q. All [B][L][H][..]."""
+def _state(q, k, v, beta, gates, heads, erase, scale):
+    """S = e^gates S, then S += k (beta (v - S^T erase))^T (None: k (beta v)^T); y = scale S^T q. All [B][L][H][..]."""
     state, rows = v.new_zeros(v.shape[0], heads, k.shape[-1], v.shape[-1]), []
     for t in range(v.shape[1]):
         if gates is not None:
             state = state * gates[:, t].exp()[..., None]
         write = v[:, t]
-        if delta:
-            write = write - torch.einsum('bhkv,bhk->bhv', state, k[:, t])
+        if erase is not None:
+            write = write - torch.einsum('bhkv,bhk->bhv', state, erase[:, t])
         if beta is not None:
             write = write * beta[:, t, :, None]
         state = state + torch.einsum('bhk,bhv->bhkv', k[:, t], write)
@@ -355,17 +355,18 @@ def _split(q, k, v, gates, heads):
 
 def gla(q, k, v, beta=None, gates=None, heads=1):
     q, k, v, gates = _split(q, k, v, gates, heads)
-    return _state(q, k, v, beta, gates, heads, False, 1 / math.sqrt(q.shape[-1]))
+    return _state(q, k, v, beta, gates, heads, None, 1 / math.sqrt(q.shape[-1]))
 
 
 def ssd(c, b, u, dt, gates, heads):
     q, k = (x[:, :, None].expand(-1, -1, heads, -1) for x in (c, b))
-    return _state(q, k, u.unflatten(-1, (heads, -1)), dt, gates[..., None], heads, False, 1)
+    return _state(q, k, u.unflatten(-1, (heads, -1)), dt, gates[..., None], heads, None, 1)
 
 
-def delta(q, k, v, beta, gates=None, heads=1):
+def delta(q, k, v, beta, gates=None, erase=None, heads=1):
     q, k, v, gates = _split(q, k, v, gates, heads)
-    return _state(q, k, v, beta, gates, heads, True, 1 / math.sqrt(q.shape[-1]))
+    erase = k if erase is None else erase.unflatten(-1, (heads, -1))
+    return _state(q, k, v, beta, gates, heads, erase, 1 / math.sqrt(q.shape[-1]))
 
 
 def decays(dt, a_log):

@@ -205,7 +205,8 @@ void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const flo
 //   gla    S_t = R + k_t (beta_t v_t)^T             gated linear attention (Yang et al. 2023, Eq. 3),
 //                                                   Mamba-2's SSD, retention
 //   delta  S_t = R + k_t (beta_t (v_t - R^T k_t))^T the delta rule (Yang et al. 2024), gated or not;
-//                                                   |k_t| <= 1 and beta in [0, 1]
+//                                                   |k_t| <= 1 and beta in [0, 1]; with erase, R^T e_t in
+//                                                   place of R^T k_t: another key is erased than is written
 // y_t = scale S_t^T q_t. O(dk dv) a row: blocks of 16 rows, in which pairs are multiplied by products of a,
 // never by e^-g.
 enum { SMX_GATES_NONE, SMX_GATES_FIXED, SMX_GATES_HEAD, SMX_GATES_CHANNEL };
@@ -223,10 +224,12 @@ typedef struct {
     const float *v;    // [B][L][H][dv]
     const float *beta; // [B][L][H]; NULL in gla: 1
     const float *g;
+    const float *erase; // delta: the keys that are erased, as k is; NULL: k itself. gla has none: NULL
 } smx_state_rows;
 typedef struct {
     float *q, *k, *v;
     float *beta, *g; // NULL: not wanted
+    float *erase;    // where the rows have one
 } smx_state_gradients;
 // y [B][L][H][dv]. start [B][H][dk][dv] (NULL: zeros) is S before the first row, last (or NULL) S after the
 // last, so that a sequence may come in parts. states [B][smx_state_floats], one in 64 rows, is what backward

@@ -572,9 +572,7 @@ static tensor *scan_weight_of(void *of, const equation_node *at, const char *nam
     init start = {INIT_CONSTANT, at && strncmp(name, "b_", 2) ? 1.0 : 0.0};
     if (matrix) start = b->s->start(b->s->config, WEIGHT_MATRIX, shape + per_head);
     if (at && (too_long(b, at, name) || find(b, name))) {
-        fail(b, at,
-             "%s is assigned outside the scan; a tensor is read where it stands in the list behind over",
-             name);
+        fail(b, at, "%s is assigned outside the scan: it must stand behind over", name);
         return NULL;
     }
     for (size_t i = 0; i < b->n_starts && at; i++)

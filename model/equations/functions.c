@@ -102,12 +102,13 @@ static int scan_fits(const function_call *c, char *why, size_t size) {
     return unless(width(c->tensor[2]) == width(c->tensor[3]), why, size,
                   "a_log has %zu states, b and c have %zu", width(c->tensor[2]), width(c->tensor[3]));
 }
-// Of a state: beta a column a head, gates a column a head or key column.
+// Of a state: beta a column a head, gates a column a head or key column; what is erased is as wide as k.
 static int state_fits(const function_call *c, char *why, size_t size) {
     const size_t H = c->heads, dk = width(c->tensor[0]);
-    const tensor *beta = c->tensor[3], *gates = c->tensor[4];
-    if (unless(dk % H == 0 && width(c->tensor[1]) == dk && width(c->tensor[2]) % H == 0, why, size,
-               "q and k must be alike, and heads=%zu divide them and v", H, 0) ||
+    const tensor *beta = c->tensor[3], *gates = c->tensor[4], *erase = c->tensor[5];
+    if (unless(dk % H == 0 && width(c->tensor[1]) == dk && width(c->tensor[2]) % H == 0 &&
+                   (!erase || width(erase) == dk),
+               why, size, "q, k and erase must be alike, and heads=%zu divide them and v", H, 0) ||
         unless(!beta || width(beta) == H, why, size, "beta must have a column a head: heads=%zu", H, 0))
         return -1;
     return unless(!gates || width(gates) == H || width(gates) == dk, why, size,
@@ -356,8 +357,8 @@ static tensor *call_ssd(const function_call *c) {
                   1.0);
 }
 static tensor *call_delta(const function_call *c) {
-    return op_delta(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4], c->heads,
-                    root_scale(c));
+    return op_delta(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4], c->tensor[5],
+                    c->heads, root_scale(c));
 }
 static tensor *call_retention(const function_call *c) {
     return op_retention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->heads, root_scale(c));
@@ -851,13 +852,13 @@ const equation_function equation_functions[] = {
               "dt = softplus(x @ w_dt[heads])\ny = ssd(x @ w_c[4], x @ w_b[4], x @ w_u, dt, decays(dt, a_log)) @ w_o",
           .twin = "ref_gla")},
     {.name = "delta",
-     ARGUMENTS(QKV, TENSOR("beta"), MAYBE_TENSOR("gates")),
+     ARGUMENTS(QKV, TENSOR("beta"), MAYBE_TENSOR("gates"), MAYBE_TENSOR("erase")),
      .check = state_fits,
      .apply = call_delta,
      TOLD(.help =
-              "a state that corrects itself: what it answers to a key moves by beta towards the value (the delta rule)",
+              "a state that corrects itself: what it answers to a key moves by beta towards the value (the delta rule); erase: another key, e_t, whose answer is taken away",
           .formula =
-              "S_t = R + k_t (\\beta_t (v_t - R^\\top k_t))^\\top,\\quad R = e^{g_t} S_{t-1},\\quad y_t = S_t^\\top q_t / \\sqrt{d}",
+              "S_t = R + k_t (\\beta_t (v_t - R^\\top e_t))^\\top,\\quad e_t = k_t \\text{ or erase},\\quad R = e^{g_t} S_{t-1},\\quad y_t = S_t^\\top q_t / \\sqrt{d}",
           .gives = "as v", .cost = "3 D d",
           .example =
               "k = unitnorm_heads(x @ w_k)\nq = unitnorm_heads(x @ w_q)\ny = delta(q, k, x @ w_v, sigmoid(x @ w_b[heads])) @ w_o",

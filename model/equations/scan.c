@@ -302,7 +302,7 @@ static value word(walk *w, const equation_node *n) {
     }
     return fail(
         w, n,
-        "%s stands neither in the scan's list nor above: a tensor is added to the list behind over, and a weight "
+        "%s stands neither in the scan's list nor above: a tensor must stand behind over, and a weight "
         "names its sizes, %.12s[a][b]",
         n->name, n->name);
 }

@@ -411,8 +411,7 @@ static int enter_body(parser *p, const char *at, size_t n) {
     const int fits = p->n_open ? n == p->indent[p->n_open].n : n <= p->indent[0].n;
     if (!fits || (p->n_open && memcmp(at, p->indent[p->n_open].at, n)))
         return equations_fail(p->error, p->line, (unsigned)n + 1,
-                              "this line is indented unlike those before it: lines of a body stand alike, "
-                              "with blanks or with tabs");
+                              "this line is indented unlike those before it, by other blanks or tabs");
     return 0;
 }
 static int close_bodies(parser *p) {

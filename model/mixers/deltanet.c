@@ -21,7 +21,7 @@ static tensor *build_either(graph *g, const config *c, tensor *x, int gated) {
     tensor *v = graph_name(g, convolved(g, c, x, "w_v", "conv_v", D), "v");
     tensor *beta = graph_name(g, op_sigmoid(g, state_matrix(g, c, x, "w_beta", H)), "beta");
     tensor *gates = gated ? graph_name(g, decays(g, steps(g, c, x, "w_a"), H), "gates") : NULL;
-    tensor *o = op_delta(g, q, k, v, beta, gates, H, 1 / md_sqrt((double)(D / H)));
+    tensor *o = op_delta(g, q, k, v, beta, gates, NULL, H, 1 / md_sqrt((double)(D / H)));
     o = normed_heads(g, c, graph_name(g, o, "o"));
     if (gated) {
         tensor *gate = op_silu(g, projected(g, c, x, "w_gate"));

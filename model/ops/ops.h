@@ -173,8 +173,8 @@ tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *
 // The same with fixed gates, 1 - 2^(-5 - h) for head h (Sun et al. 2023)
 tensor *op_retention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, double scale);
 // The delta rule, gated or not
-tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
-                 double scale);
+tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, tensor *erase,
+                 size_t heads, double scale);
 
 // ---- recurrent.c
 // z [B][L][4 E] is x W + b, gates i f g o; u [E][4 E]; [B][L][E]

@@ -3,10 +3,11 @@
 #include "pieces.h"
 #include "ops.h"
 
-// in: q, k, v, then beta and gates where there are any. saved: the states of every sequence, one in 64 rows.
+// in: q, k, v, then beta, gates and, of the delta rule, keys to erase where there are any. saved: the states
+// of every sequence, one in 64 rows.
 typedef struct {
     size_t heads;
-    int gates, shared, has_beta;
+    int gates, shared, has_beta, has_erase;
     float scale;
 } state_attributes;
 
@@ -15,6 +16,7 @@ static size_t beta_input(const node *n) { return attributes_of(n)->has_beta ? 3 
 static size_t gates_input(const node *n) {
     return attributes_of(n)->gates == SMX_GATES_NONE ? 0 : 3 + (size_t)attributes_of(n)->has_beta;
 }
+static size_t erase_input(const node *n) { return attributes_of(n)->has_erase ? n->n_in - 1 : 0; }
 static smx_state sequences(const graph *g, const node *n, size_t count) {
     const state_attributes *at = attributes_of(n);
     return (smx_state){count,
@@ -42,10 +44,13 @@ static float *grad_of(const graph *g, const node *n, size_t i, size_t sequence) 
 }
 
 static smx_state_rows rows_from(const graph *g, const node *n, size_t sequence) {
-    const size_t beta = beta_input(n), gates = gates_input(n);
-    return (smx_state_rows){data_of(g, n, 0, sequence), data_of(g, n, 1, sequence),
-                            data_of(g, n, 2, sequence), beta ? data_of(g, n, beta, sequence) : NULL,
-                            gates ? data_of(g, n, gates, sequence) : NULL};
+    const size_t beta = beta_input(n), gates = gates_input(n), erase = erase_input(n);
+    return (smx_state_rows){data_of(g, n, 0, sequence),
+                            data_of(g, n, 1, sequence),
+                            data_of(g, n, 2, sequence),
+                            beta ? data_of(g, n, beta, sequence) : NULL,
+                            gates ? data_of(g, n, gates, sequence) : NULL,
+                            erase ? data_of(g, n, erase, sequence) : NULL};
 }
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count, int delta) {
     const smx_state p = sequences(g, n, count);
@@ -55,11 +60,14 @@ static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t c
 }
 static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t count, int delta) {
     const smx_state p = sequences(g, n, count);
-    const size_t beta = beta_input(n), gates = gates_input(n);
+    const size_t beta = beta_input(n), gates = gates_input(n), erase = erase_input(n);
     const smx_state_rows x = rows_from(g, n, from);
-    const smx_state_gradients dx = {grad_of(g, n, 0, from), grad_of(g, n, 1, from), grad_of(g, n, 2, from),
+    const smx_state_gradients dx = {grad_of(g, n, 0, from),
+                                    grad_of(g, n, 1, from),
+                                    grad_of(g, n, 2, from),
                                     beta ? grad_of(g, n, beta, from) : NULL,
-                                    gates && p.gates != SMX_GATES_FIXED ? grad_of(g, n, gates, from) : NULL};
+                                    gates && p.gates != SMX_GATES_FIXED ? grad_of(g, n, gates, from) : NULL,
+                                    erase ? grad_of(g, n, erase, from) : NULL};
     (delta ? smx_delta_bwd : smx_gla_bwd)(&dx, NULL, n->out->grad + from * p.L * p.H * p.dv, NULL, &x,
                                           states_of(g, n, from, &p), back_scratch_of(n, piece), &p);
 }
@@ -113,7 +121,7 @@ static void gla_push(graph *g, node *n, float *state, size_t at, size_t rows) {
 static void delta_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     push_rows(g, n, state, at, rows, 1);
 }
-#define STATE_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_IN(3) | READS_IN(4))
+#define STATE_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_IN(3) | READS_IN(4) | READS_IN(5))
 static const op gla = {
     .name = "gla",
     .state_n = state_carried,
@@ -138,8 +146,8 @@ static const op delta = {
 };
 
 static tensor *state_node(graph *g, const op *op, tensor *q, tensor *k, tensor *v, tensor *beta,
-                          tensor *gates, size_t heads, int shared, double scale) {
-    tensor *in[5] = {q, k, v};
+                          tensor *gates, tensor *erase, size_t heads, int shared, double scale) {
+    tensor *in[6] = {q, k, v};
     size_t count = 3;
     state_attributes at = {.heads = heads, .shared = shared, .has_beta = beta != NULL, .scale = (float)scale};
     if (beta) in[count++] = beta;
@@ -149,15 +157,16 @@ static tensor *state_node(graph *g, const op *op, tensor *q, tensor *k, tensor *
                    : last_dim(gates) == heads ? SMX_GATES_HEAD
                                               : SMX_GATES_CHANNEL;
     }
+    if (erase) in[count++] = erase, at.has_erase = 1;
     return graph_node(g, op, count, in, &at);
 }
 tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
                int shared, double scale) {
-    return state_node(g, &gla, q, k, v, beta, gates, heads, shared, scale);
+    return state_node(g, &gla, q, k, v, beta, gates, NULL, heads, shared, scale);
 }
-tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
-                 double scale) {
-    return state_node(g, &delta, q, k, v, beta, gates, heads, 0, scale);
+tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, tensor *erase,
+                 size_t heads, double scale) {
+    return state_node(g, &delta, q, k, v, beta, gates, erase, heads, 0, scale);
 }
 
 // ln(1 - 2^{-5-h}), by its series: no digits are lost where that is nearly 0.

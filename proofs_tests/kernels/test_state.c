@@ -2,22 +2,24 @@
 // around the blocks of 16 and 64 rows, widths around whole groups, closed gates, shared keys; a sequence in
 // two parts equals the whole, in random pieces its words; nothing leaks back; 2,100 rows stay finite.
 #include "proofs_tests/support/check.h"
-#include <seqmix/ref.h>
+#include <seqmix/ref_cores.h>
 
 typedef void forward(float *, float *, float *, const smx_state_rows *, const float *, void *,
                      const smx_state *);
 typedef void backward(const smx_state_gradients *, float *, const float *, const float *,
                       const smx_state_rows *, const float *, void *, const smx_state *);
-static forward *const forwards[] = {smx_gla_fwd, smx_delta_fwd};
-static backward *const backwards[] = {smx_gla_bwd, smx_delta_bwd};
+enum { GLA, DELTA, ERASE, RULES }; // ERASE: the delta rule with keys of their own to erase
+static const char *const rule_names[] = {"gla", "delta", "delta with erase"};
+static forward *const forwards[] = {smx_gla_fwd, smx_delta_fwd, smx_delta_fwd};
+static backward *const backwards[] = {smx_gla_bwd, smx_delta_bwd, smx_delta_bwd};
 
 // One problem and what the kernel makes of it; numbers of floats: of q, v, beta, g and a state.
 typedef struct {
     smx_state p;
     int delta, carried; // carried: with a start and a gradient of the last state
     size_t nk, nv, nb, ng, ns, kept;
-    float *q, *k, *v, *beta, *g, *start, *dy, *dlast;
-    float *y, *last, *states, *dq, *dk, *dv, *dbeta, *dg, *dstart;
+    float *q, *k, *v, *beta, *g, *erase, *start, *dy, *dlast;
+    float *y, *last, *states, *dq, *dk, *dv, *dbeta, *dg, *derase, *dstart;
 } problem;
 
 // hard: gates near 0 and down to -1e4, half of them closed
@@ -35,6 +37,7 @@ static problem problem_of(smx_state p, int delta, int carried, int hard) {
     m.k = check_random(m.nk, -size, size);
     m.v = check_random(m.nv, -1, 1);
     m.beta = check_random(m.nb, 0, 1);
+    m.erase = delta == ERASE ? check_random(m.nk, -size, size) : NULL;
     m.g = check_random(m.ng, -1, 0);
     for (size_t i = 0; i < m.ng && hard; i++)
         m.g[i] = (float)-exp(check_uniform(-30, check_next() % 2 ? -1 : log(1e4)));
@@ -44,9 +47,12 @@ static problem problem_of(smx_state p, int delta, int carried, int hard) {
     m.y = check_floats(m.nv), m.last = check_floats(m.ns), m.states = check_floats(m.kept);
     m.dq = check_floats(m.nk), m.dk = check_floats(m.nk), m.dv = check_floats(m.nv);
     m.dbeta = check_floats(m.nb), m.dg = check_filled(m.ng, 0), m.dstart = check_floats(m.ns);
+    m.derase = m.erase ? check_floats(m.nk) : NULL;
     return m;
 }
-static smx_state_rows rows_of(const problem *m) { return (smx_state_rows){m->q, m->k, m->v, m->beta, m->g}; }
+static smx_state_rows rows_of(const problem *m) {
+    return (smx_state_rows){m->q, m->k, m->v, m->beta, m->g, m->erase};
+}
 static void run_forward(const problem *m) {
     const smx_state_rows x = rows_of(m);
     forwards[m->delta](m->y, m->last, m->states, &x, m->start,
@@ -54,7 +60,7 @@ static void run_forward(const problem *m) {
 }
 static void run_backward(const problem *m) {
     const smx_state_rows x = rows_of(m);
-    const smx_state_gradients dx = {m->dq, m->dk, m->dv, m->dbeta, m->dg};
+    const smx_state_gradients dx = {m->dq, m->dk, m->dv, m->dbeta, m->dg, m->derase};
     backwards[m->delta](&dx, m->dstart, m->dy, m->dlast, &x, m->states,
                         check_scratch(smx_state_bwd_scratch_bytes(&m->p)), &m->p);
 }
@@ -86,8 +92,38 @@ static void agree(const char *what, const float *got, const double *want, size_t
 }
 // What the oracle says of a problem.
 typedef struct {
-    double *y, *last, *dq, *dk, *dv, *dbeta, *dg, *dstart;
+    double *y, *last, *dq, *dk, *dv, *dbeta, *dg, *derase, *dstart;
 } answer;
+// With keys of their own to erase, diagonal plus low rank: a = -beta k, b = e^g erase, beta v.
+static void oracle_erases(answer *a, double *dq, double *dk, double *derase, const problem *m,
+                          const double *beta, const double *g, const ref_dplr_arrays *x, const ref_state *w) {
+    const size_t dk_ = w->dk, dv = w->dv, n = w->B * w->L * w->H, all = n * dk_;
+    double *erase = keys(m->erase, m), *weighted = check_doubles(n * dv), *low = check_doubles(all),
+           *read = check_doubles(all), *dlow = check_doubles(all), *dread = check_doubles(all);
+    ref_dplr_arrays in = *x, d = {dq, dk, a->dv, dlow, dread, w->gates ? a->dg : NULL, a->dstart};
+    in.v = weighted, in.a = low, in.b = read, in.g = w->gates ? in.g : NULL;
+    for (size_t i = 0; i < n * dv; i++) weighted[i] = x->v[i] * beta[i / dv], a->dv[i] = 0;
+    for (size_t i = 0; i < all; i++) {
+        low[i] = -beta[i / dk_] * x->k[i];
+        read[i] = erase[i];
+        dq[i] = dk[i] = dlow[i] = dread[i] = 0;
+    }
+#define GATE(i)                                                                                              \
+    (w->gates == REF_GATES_CHANNEL ? (i) : w->gates == REF_GATES_HEAD ? (i) / dk_ : (i) / dk_ % w->H)
+    for (size_t i = 0; i < all && w->gates; i++) read[i] *= exp(g[GATE(i)]);
+    memset(a->dstart, 0, m->ns * sizeof *a->dstart);
+    memset(a->dbeta, 0, n * sizeof *a->dbeta);
+    assert_int_equal(ref_dplr_fwd(a->y, a->last, &in, w), REF_OK);
+    const double *dlast = m->dlast ? check_widen(m->dlast, m->ns) : NULL;
+    assert_int_equal(ref_dplr_bwd(&d, check_widen(m->dy, m->nv), dlast, &in, w), REF_OK);
+    for (size_t i = 0; i < n * dv; i++) a->dbeta[i / dv] += a->dv[i] * x->v[i], a->dv[i] *= beta[i / dv];
+    for (size_t i = 0; i < all; i++) {
+        a->dbeta[i / dk_] -= dlow[i] * x->k[i];
+        dk[i] -= dlow[i] * beta[i / dk_];
+        derase[i] = dread[i] * (w->gates ? exp(g[GATE(i)]) : 1);
+        if (w->gates) a->dg[GATE(i)] += dread[i] * read[i];
+    }
+}
 // Its gla has no beta: it takes v times beta, and so gives the gradient of both.
 static answer oracle(const problem *m) {
     const smx_state *p = &m->p;
@@ -105,7 +141,12 @@ static answer oracle(const problem *m) {
                 .dg = check_doubles(m->ng),
                 .dstart = check_doubles(m->ns)};
     memset(a.dg, 0, m->ng * sizeof *a.dg);
-    if (m->delta) {
+    if (m->delta == ERASE) {
+        double *derase = check_doubles(all);
+        oracle_erases(&a, dq, dk, derase, m, beta, g,
+                      &(ref_dplr_arrays){.q = q, .k = k, .v = v, .g = g, .start = start}, &w);
+        a.derase = summed(derase, m);
+    } else if (m->delta) {
         assert_int_equal(ref_delta_fwd(a.y, a.last, q, k, v, beta, g, start, &w), REF_OK);
         assert_int_equal(
             ref_delta_bwd(dq, dk, a.dv, a.dbeta, a.dg, a.dstart, dy, dlast, q, k, v, beta, g, start, &w),
@@ -148,6 +189,7 @@ static void against_ref(const problem *m) {
     agree("dq", m->dq, a.dq, m->nk, tolerance);
     agree("dk", m->dk, a.dk, m->nk, tolerance);
     agree("dv", m->dv, a.dv, m->nv, tolerance);
+    if (m->erase) agree("derase", m->derase, a.derase, m->nk, tolerance);
     agree("dbeta", m->dbeta, a.dbeta, m->nb, tolerance);
     if (m->p.gates) {
         const double *terms = gate_terms(m);
@@ -172,7 +214,7 @@ static void as_whole(const char *what, const float *got, const float *want, size
 static void row_by_row(const problem *m) {
     const smx_state *p = &m->p;
     void (*const push[])(float *, float *, const smx_state_rows *, void *, size_t,
-                         const smx_state *) = {smx_gla_push, smx_delta_push};
+                         const smx_state *) = {smx_gla_push, smx_delta_push, smx_delta_push};
     smx_state part = *p;
     part.B = 1;
     const size_t keys = p->dk * (p->shared ? 1 : p->H), all = p->H * p->dk * p->dv;
@@ -184,8 +226,9 @@ static void row_by_row(const problem *m) {
         if (m->start) memcpy(carried, m->start + b * all, all * sizeof *carried);
         for (size_t t = 0; t < p->L; t += part.L) {
             const size_t row = b * p->L + t, rows = 1 + check_next() % 40;
-            const smx_state_rows x = {m->q + row * keys, m->k + row * keys, m->v + row * p->H * p->dv,
-                                      m->beta + row * p->H, m->g + row * gates};
+            const smx_state_rows x = {m->q + row * keys,         m->k + row * keys,
+                                      m->v + row * p->H * p->dv, m->beta + row * p->H,
+                                      m->g + row * gates,        m->erase ? m->erase + row * keys : NULL};
             part.L = rows < p->L - t ? rows : p->L - t;
             push[m->delta](y + row * p->H * p->dv, carried, &x, scratch, t, &part);
         }
@@ -203,7 +246,7 @@ static void against_oracle(void **state) {
     } widths[] = {{1, 1, 1, 1, 0}, {2, 3, 4, 6, 0}, {1, 2, 17, 21, 0}, {2, 2, 16, 33, 1}};
     CHECK_EACH_ISA(isa) {
         check_seed(1901);
-        for (int delta = 0; delta < 2; delta++)
+        for (int delta = 0; delta < RULES; delta++)
             for (int gates = SMX_GATES_NONE; gates <= SMX_GATES_CHANNEL; gates++)
                 for (size_t i = 0; i < CHECK_COUNT(lengths); i++)
                     for (size_t j = 0; j < CHECK_COUNT(widths); j++)
@@ -211,8 +254,7 @@ static void against_oracle(void **state) {
                             const smx_state p = {widths[j].B,  lengths[i], widths[j].H,      widths[j].dk,
                                                  widths[j].dv, gates,      widths[j].shared, 0.5f};
                             check_trying("%s L=%zu H=%zu dk=%zu dv=%zu gates=%d shared=%d hard=%d",
-                                         delta ? "delta" : "gla", p.L, p.H, p.dk, p.dv, gates, p.shared,
-                                         hard);
+                                         rule_names[delta], p.L, p.H, p.dk, p.dv, gates, p.shared, hard);
                             const problem m = problem_of(p, delta, (i + j) % 2, hard);
                             run(&m);
                             against_ref(&m);
@@ -231,12 +273,13 @@ static void small_keys(void **state) {
     CHECK_EACH_ISA(isa) {
         check_seed(1907);
         for (int i = 0; i < TRIES; i++) {
-            const int delta = i % 2, size = -70 - i / 2, keys = i / 2 % 3 < 2, queries = i / 2 % 3 > 0;
-            check_trying("%s, %s%s about 2^%d", delta ? "delta" : "gla", keys ? "keys " : "",
+            const int delta = i % RULES, size = -70 - i / 2, keys = i / 2 % 3 < 2, queries = i / 2 % 3 > 0;
+            check_trying("%s, %s%s about 2^%d", rule_names[delta], keys ? "keys " : "",
                          queries ? "queries" : "", size);
             const problem m = problem_of((smx_state){1, L, H, dk, dv, SMX_GATES_CHANNEL, 0, 1}, delta, 0, 0);
             for (size_t j = 0; j < m.nk; j++) {
                 m.q[j] = ldexpf(m.q[j], queries ? size : 0), m.k[j] = ldexpf(m.k[j], keys ? size : 0);
+                if (m.erase) m.erase[j] = ldexpf(m.erase[j], queries ? size : 0);
                 if (i % 4 < 2) m.g[j] *= 0.1f;
             }
             run(&m);
@@ -248,6 +291,7 @@ static void small_keys(void **state) {
             for (size_t j = 0; j < w.nk; j++) {
                 const size_t c = j % (dk + 1), at = j / (dk + 1) * dk + c;
                 w.q[j] = w.k[j] = 0x1p-120f, w.g[j] = -0.5f;
+                if (w.erase) w.erase[j] = c < dk ? m.erase[at] : 0x1p-120f;
                 if (c < dk) w.q[j] = m.q[at], w.k[j] = m.k[at], w.g[j] = m.g[at];
             }
             run(&w);
@@ -276,8 +320,8 @@ static void left_out(void **state) {
         run(&m);
         float *y = check_floats(m.nv), *dq = check_floats(m.nk), *dk = check_floats(m.nk),
               *dv = check_floats(m.nv);
-        const smx_state_rows x = {m.q, m.k, m.v, NULL, m.g};
-        const smx_state_gradients dx = {dq, dk, dv, NULL, NULL};
+        const smx_state_rows x = {m.q, m.k, m.v, NULL, m.g, NULL};
+        const smx_state_gradients dx = {dq, dk, dv, NULL, NULL, NULL};
         smx_gla_fwd(y, NULL, NULL, &x, NULL, check_scratch(smx_state_fwd_scratch_bytes(&p)), &p);
         check_same("y", y, m.y, m.nv);
         smx_gla_bwd(&dx, NULL, m.dy, NULL, &x, m.states, check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
@@ -304,10 +348,10 @@ static void in_two_parts(void **state) {
     enum { L = 150, H = 2, dk = 8, dv = 12 };
     CHECK_EACH_ISA(isa) {
         check_seed(1903);
-        for (int delta = 0; delta < 2; delta++)
+        for (int delta = 0; delta < RULES; delta++)
             for (size_t i = 0; i < CHECK_COUNT(cuts); i++) {
                 const size_t cut = cuts[i], rest = L - cut;
-                check_trying("%s cut at %zu", delta ? "delta" : "gla", cut);
+                check_trying("%s cut at %zu", rule_names[delta], cut);
                 problem m = problem_of((smx_state){1, L, H, dk, dv, SMX_GATES_CHANNEL, 0, 0.4f}, delta, 1, 0);
                 run(&m);
                 problem a = m, b = m; // the later part first: its dstart is what the earlier one gets
@@ -318,6 +362,10 @@ static void in_two_parts(void **state) {
                 a.dk = check_floats(m.nk), a.dv = check_floats(m.nv), a.dbeta = check_floats(m.nb);
                 run_forward(&a);
                 b.q += cut * H * dk, b.k += cut * H * dk, b.g += cut * H * dk, b.v += cut * H * dv;
+                if (m.erase) {
+                    a.derase = check_floats(m.nk);
+                    b.erase += cut * H * dk, b.derase = a.derase + cut * H * dk;
+                }
                 b.beta += cut * H, b.dy += cut * H * dv, b.start = a.last;
                 b.y = a.y + cut * H * dv, b.dq = a.dq + cut * H * dk, b.dk = a.dk + cut * H * dk;
                 b.dg = a.dg + cut * H * dk, b.dv = a.dv + cut * H * dv, b.dbeta = a.dbeta + cut * H;
@@ -329,10 +377,15 @@ static void in_two_parts(void **state) {
                     const char *name;
                     float *got, *want;
                     size_t n;
-                } pairs[] = {{"y", a.y, m.y, m.nv},    {"last", b.last, m.last, m.ns},
-                             {"dq", a.dq, m.dq, m.nk}, {"dk", a.dk, m.dk, m.nk},
-                             {"dv", a.dv, m.dv, m.nv}, {"dbeta", a.dbeta, m.dbeta, m.nb},
-                             {"dg", a.dg, m.dg, m.ng}, {"dstart", a.dstart, m.dstart, m.ns}};
+                } pairs[] = {{"y", a.y, m.y, m.nv},
+                             {"last", b.last, m.last, m.ns},
+                             {"dq", a.dq, m.dq, m.nk},
+                             {"dk", a.dk, m.dk, m.nk},
+                             {"dv", a.dv, m.dv, m.nv},
+                             {"dbeta", a.dbeta, m.dbeta, m.nb},
+                             {"dg", a.dg, m.dg, m.ng},
+                             {"dstart", a.dstart, m.dstart, m.ns},
+                             {"derase", a.derase, m.derase, m.erase ? m.nk : 0}};
                 for (size_t j = 0; j < CHECK_COUNT(pairs); j++)
                     if (cut % 64 == 0)
                         check_same(pairs[j].name, pairs[j].got, pairs[j].want, pairs[j].n);
@@ -360,6 +413,7 @@ static float *plain_gates(const problem *m) {
             const float *q = m->q + row * dk, *k = m->k + row * dk, *v = m->v + row * dv,
                         *dy = m->dy + row * dv;
             float *Rt = R + t * size, *e = miss + t * dv;
+            const float *erase = m->erase ? m->erase + row * dk : k;
             for (size_t i = 0; i < size && back; i++) G[i] += p->scale * q[i / dv] * dy[i % dv];
             for (size_t j = 0; j < dv && back; j++) {
                 du[j] = 0;
@@ -375,7 +429,7 @@ static float *plain_gates(const problem *m) {
                     const size_t i = a * dv + j;
                     if (!back) Rt[i] = alpha * S[i];
                     if (!back) continue;
-                    if (m->delta) G[i] -= k[a] * m->beta[row] * du[j];
+                    if (m->delta) G[i] -= erase[a] * m->beta[row] * du[j];
                     sum += G[i] * Rt[i];
                     G[i] *= alpha;
                 }
@@ -383,7 +437,7 @@ static float *plain_gates(const problem *m) {
             }
             for (size_t j = 0; j < dv && !back; j++) {
                 e[j] = v[j];
-                for (size_t a = 0; a < dk && m->delta; a++) e[j] -= Rt[a * dv + j] * k[a];
+                for (size_t a = 0; a < dk && m->delta; a++) e[j] -= Rt[a * dv + j] * erase[a];
                 for (size_t a = 0; a < dk; a++) S[a * dv + j] = Rt[a * dv + j] + k[a] * m->beta[row] * e[j];
             }
         }
@@ -408,12 +462,12 @@ static void gates_alone(void **state) {
     static const size_t lengths[] = {2, 15, 16, 17, 33, 64, 65, 140, 4097};
     CHECK_EACH_ISA(isa) {
         check_seed(1908);
-        for (int delta = 0; delta < 2; delta++)
+        for (int delta = 0; delta < RULES; delta++)
             for (int gates = SMX_GATES_FIXED; gates <= SMX_GATES_CHANNEL; gates++)
                 for (size_t i = 0; i < CHECK_COUNT(lengths); i++)
                     for (size_t j = 0; j <= MIXED; j++) {
                         const size_t L = lengths[i];
-                        if (L > 1000 && j < MIXED && levels[j] != -20) continue;
+                        if (L > 1000 && (delta == ERASE || (j < MIXED && levels[j] != -20))) continue;
                         problem m = problem_of((smx_state){1, L, 3, 5, 7, gates, 0, 0.4f}, delta, i % 2, 0);
                         for (size_t a = 0; a < m.ng; a++)
                             m.g[a] = levels[j < MIXED ? j : check_next() % MIXED];
@@ -428,8 +482,8 @@ static void gates_alone(void **state) {
                             double rounding = 0;
                             for (size_t b = 0; b < m.ng; b++)
                                 if (m.g[b] == levels[a]) rounding = fmax(rounding, 0x1p-24 * terms[b]);
-                            check_trying("%s L=%zu gates=%d, %s gates, those at %g", delta ? "delta" : "gla",
-                                         L, gates, j < MIXED ? "equal" : "mixed", (double)levels[a]);
+                            check_trying("%s L=%zu gates=%d, %s gates, those at %g", rule_names[delta], L,
+                                         gates, j < MIXED ? "equal" : "mixed", (double)levels[a]);
                             if (!(error <= 16 * fmax(theirs, rounding)))
                                 check_fail(
                                     "off by %.2g; a plain recurrence by %.2g, a rounding of all terms is %.2g",
@@ -444,15 +498,16 @@ static void causal_words(void **state) {
     (void)state;
     enum { L = 70, H = 1, dk = 6, dv = 5 };
     CHECK_EACH_ISA(isa)
-    for (int delta = 0; delta < 2; delta++) {
+    for (int delta = 0; delta < RULES; delta++) {
         check_seed(1904);
         problem m = problem_of((smx_state){1, L, H, dk, dv, SMX_GATES_CHANNEL, 0, 1}, delta, 0, 0);
         void *scratch = check_scratch(smx_state_fwd_scratch_bytes(&m.p));
         run(&m);
         float *again = check_floats(m.nv);
         for (size_t t = 0; t < L; t += 3) {
-            check_trying("%s, row %zu changed", delta ? "delta" : "gla", t);
+            check_trying("%s, row %zu changed", rule_names[delta], t);
             for (size_t c = 0; c < dk; c++) m.q[t * dk + c] += 1, m.k[t * dk + c] += 1, m.g[t * dk + c] *= 2;
+            for (size_t c = 0; c < dk && m.erase; c++) m.erase[t * dk + c] += 1;
             for (size_t c = 0; c < dv; c++) m.v[t * dv + c] += 1;
             m.beta[t] *= 0.5f;
             const smx_state_rows x = rows_of(&m);
@@ -470,10 +525,10 @@ static void causal_words(void **state) {
 static void long_sequences(void **state) {
     (void)state;
     CHECK_EACH_ISA(isa)
-    for (int delta = 0; delta < 2; delta++)
+    for (int delta = 0; delta < RULES; delta++)
         for (int gates = SMX_GATES_HEAD; gates <= SMX_GATES_CHANNEL; gates++) {
             check_seed(1905);
-            check_trying("%s of 2,100 rows, gates=%d", delta ? "delta" : "gla", gates);
+            check_trying("%s of 2,100 rows, gates=%d", rule_names[delta], gates);
             problem m = problem_of((smx_state){1, 2100, 2, 8, 4, gates, 0, 0.35f}, delta, 1, 1);
             for (size_t row = 0; row < m.nk / 8 && delta; row++) {
                 double square = 0;
@@ -493,13 +548,13 @@ static void closed(void **state) {
     (void)state;
     static const float shut[] = {-INFINITY, -3.4e38f, -200, -88};
     CHECK_EACH_ISA(isa)
-    for (int delta = 0; delta < 2; delta++)
+    for (int delta = 0; delta < RULES; delta++)
         for (int gates = SMX_GATES_FIXED; gates <= SMX_GATES_CHANNEL; gates++)
             for (size_t i = 0; i < 2 * CHECK_COUNT(shut); i++) {
                 const float value = shut[i / 2];
                 const int all = i % 2;
                 check_seed(1906);
-                check_trying("%s, %s gates of %g, gates=%d", delta ? "delta" : "gla", all ? "all" : "some",
+                check_trying("%s, %s gates of %g, gates=%d", rule_names[delta], all ? "all" : "some",
                              (double)value, gates);
                 problem m = problem_of((smx_state){1, 150, 2, 5, 4, gates, 0, 1}, delta, 1, 0);
                 for (size_t a = 0; a < m.ng; a++) {

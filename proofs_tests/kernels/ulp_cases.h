@@ -622,7 +622,7 @@ static void ulp_state(int back, int delta) {
     double *yd = check_doubles(nv), *lastd = check_doubles(ns), *wq = check_doubles(nk),
            *wk = check_doubles(nk), *wv = check_doubles(nv), *wb = check_doubles(nb), *wg = ulp_zero_wide(nk),
            *ws = check_doubles(ns);
-    const smx_state_rows x = {q, k, v, beta, g};
+    const smx_state_rows x = {q, k, v, beta, g, NULL};
     (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, &x, start,
                                           check_scratch(smx_state_fwd_scratch_bytes(&p)), &p);
     if (!back) {
@@ -633,8 +633,8 @@ static void ulp_state(int back, int delta) {
         ulp_array(y, yd, nv), ulp_array(last, lastd, ns);
         return;
     }
-    (delta ? smx_delta_bwd : smx_gla_bwd)(&(smx_state_gradients){dq, dk_, dv_, db, dg}, ds, dy, NULL, &x,
-                                          states, check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
+    (delta ? smx_delta_bwd : smx_gla_bwd)(&(smx_state_gradients){dq, dk_, dv_, db, dg, NULL}, ds, dy, NULL,
+                                          &x, states, check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
     double *dyd = ulp_wide(dy, nv);
     if (delta ? ref_delta_bwd(wq, wk, wv, wb, wg, ws, dyd, NULL, qd, kd, vd, bd, gd, sd, &r)
               : ref_gla_bwd(wq, wk, wv, wg, ws, dyd, NULL, qd, kd, vd, gd, sd, &r))

@@ -218,8 +218,8 @@ static void states_on_vectors(void **state) {
               *states = check_floats(smx_state_floats(s.L, s.H, s.dk, s.dv)), *dq = check_floats(nk),
               *dk = check_floats(nk), *dv = check_floats(nv), *dbeta = delta ? check_floats(nb) : NULL,
               *dg = check_filled(ng, 0), *dstart = check_floats(ns);
-        const smx_state_rows x = {q, k, v, beta, g};
-        const smx_state_gradients dx = {dq, dk, dv, dbeta, dg};
+        const smx_state_rows x = {q, k, v, beta, g, NULL};
+        const smx_state_gradients dx = {dq, dk, dv, dbeta, dg, NULL};
         (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, &x, start,
                                               check_scratch(smx_state_fwd_scratch_bytes(&s)), &s);
         (delta ? smx_delta_bwd : smx_gla_bwd)(&dx, dstart, dy, NULL, &x, states,

@@ -121,6 +121,8 @@ static const char *const templates[] = {
     "rms_heads(gla(A, A, A, gates=decays(softplus(B), n#) + decays(softplus(B), n#)))",
     "rms_heads(delta(unitnorm_heads(A), unitnorm_heads(A), A, sigmoid(B)))",
     "rms_heads(delta(unitnorm_heads(A), unitnorm_heads(A), A, sigmoid(B), -softplus(B)))",
+    "rms_heads(delta(unitnorm_heads(A), unitnorm_heads(A), A, sigmoid(B), erase=unitnorm_heads(A)))",
+    "rms_heads(delta(unitnorm_heads(A), unitnorm_heads(A), A, sigmoid(B), -softplus(A), unitnorm_heads(A)))",
     "landmark_attention(A, A, A, landmark_keys(A, 4, rho, yes), 4)",
     "landmark_attention(A, A, A, landmark_keys(A, 5), 5)",
     "landmark_keys(A, 3, box, yes)",

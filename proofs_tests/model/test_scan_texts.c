@@ -72,6 +72,7 @@ static const struct {
     {"ttt_core", "plain", "W[k][v] over q, k, v, eta", "W = W + outer(k, eta * (v - k @ W))\n o = q @ W",
      "W"},
     // Lines alone: no scan. A mode may be how a case's name begins.
+    {"gdn2_core", "gdn2_hard", NULL, "o = delta(q, k, w * v, exp(q[0:heads] * 0), g, erase=b * k)", ""},
     {"fox_core", "forget", NULL, "o = attention(q, k, v, bias=g, kv_heads=kv)", ""},
     {"attn_core", "attn_cap3", NULL, "o = attention(q, k, v, cap=3, kv_heads=kv)", ""},
     {"attn_core", "attn_sink_norm", NULL,

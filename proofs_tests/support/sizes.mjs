@@ -27,7 +27,8 @@ export const PROOFS =
     27_500 + // recurrences as text: kernels, and the second reading in double
     1_700 + // values of texts: numbers, powers, parts, roots, sums of heads, weights as values
     1_400 + // CAT's Propositions 1 (C) and 2; what is said of a text that a paper's reader types
-    1_600; // proofs that measure what the papers speak of; a NaN is seen in every kernel
+    1_600 + // proofs that measure what the papers speak of; a NaN is seen in every kernel
+    1_500; // the delta rule with another key to erase, and its check in double
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;
 /** The view Equations with its editor, fetched when it is opened. */
