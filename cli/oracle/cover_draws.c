@@ -199,11 +199,11 @@ static void find_linear(cover *p, int mode) {
     oracle_case once, again;
     size_t found = 0;
     const int status = params ? trial(&once, p, params, NULL) : -1;
-    for (size_t i = 0; !status && i < once.n_slots && found < COVER_NAMES; i++) {
+    const oracle_slot *y = status ? NULL : oracle_slot_of(&once, ORACLE_OUTPUT, "y"), *z;
+    for (size_t i = 0; y && i < once.n_slots && found < COVER_NAMES; i++) {
         const oracle_slot *s = &once.slots[i];
         if (s->is->kind != ORACLE_INPUT || !s->data) continue;
-        const oracle_slot *y = oracle_slot_of(&once, ORACLE_OUTPUT, "y"), *z;
-        if (y && !trial(&again, p, params, s->is->name) && (z = oracle_slot_of(&again, ORACLE_OUTPUT, "y")) &&
+        if (!trial(&again, p, params, s->is->name) && (z = oracle_slot_of(&again, ORACLE_OUTPUT, "y")) &&
             (off_by(y, z, 1) <= 1e-9 || off_by(y, z, 2) <= 1e-9))
             snprintf(p->linear[mode][found++], sizeof **p->linear, "%s", s->is->name);
         oracle_close(&again);
