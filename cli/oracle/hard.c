@@ -368,7 +368,8 @@ int hard_vectors(const char *out, uint64_t seed, const char *only, double second
     w->set.folder = out;
     w->seed = seed;
     fprintf(w->set.manifest,
-            "{\"version\": 1, \"note\": \"seqmix %s, the %s, seed %llu\",\n \"f64_tol\": 1e-10,\n "
+            "{\"version\": 1, \"suite\": " VECTORS_SUITE
+            ", \"note\": \"seqmix %s, the %s, seed %llu\",\n \"f64_tol\": 1e-10,\n "
             "\"cases\": [",
             SMX_VERSION, seconds > 0 ? "plan" : "hard set", (unsigned long long)seed);
     int status = make_all(w, only, seconds);

@@ -10,8 +10,7 @@
 #include "cli/cli.h"
 #include "compare.h"
 #include "cover.h"
-#include "faults.h"
-#include "manifest.h"
+#include "judge.h"
 #include "model/base/error.h"
 
 typedef struct {
@@ -19,17 +18,8 @@ typedef struct {
     const compare_format *format;
     int as[4]; // asked for, in the order of compare_formats
     int json, partial;
+    const char *report, *badge;
 } options;
-
-// An array that is past its tolerance, and what it looks like.
-typedef struct {
-    const char *of, *name, *file; // the case, the array and its file, borrowed of the manifest
-    int gradient;
-    size_t rows;
-    double share, allowed;
-    char why[512];
-    faults_worth worth;
-} finding;
 
 typedef struct {
     size_t cases, wrong, arrays, past, bad;
@@ -44,16 +34,10 @@ typedef struct {
     char *planned_wrong;
     const char *modes[COVER_LEVELS];
     size_t n_planned;
+    judge_report *report; // NULL: none is asked for
 } verdict;
 
-typedef struct {
-    char error[512];
-    double *got, *ref;
-    double worst, allowed, scale; // relative to the scale
-    manifest_array is;
-} judged;
-
-static void judged_free(judged *j) {
+static void judged_free(judged_array *j) {
     free(j->got);
     free(j->ref);
     j->got = j->ref = NULL;
@@ -66,7 +50,8 @@ static double *numbers_of(const npy *a) {
 }
 
 // 0: judged; 1: it was not given; -1: unreadable.
-static int read_pair(judged *j, const manifest *m, const options *o, const json *entry, smx_error *error) {
+static int read_pair(judged_array *j, const manifest *m, const options *o, const json *entry,
+                     smx_error *error) {
     char ref_path[MANIFEST_PATH], got_path[MANIFEST_PATH];
     struct stat st;
     npy ref, got;
@@ -94,97 +79,15 @@ static int read_pair(judged *j, const manifest *m, const options *o, const json 
     return status;
 }
 
-static int is_past(const judged *j) {
+static int is_past(const judged_array *j) {
     return !(j->worst <= j->allowed * j->scale) || isinf(j->worst) || isinf(j->allowed * j->scale);
 }
 
-// How many sequences a shape holds, where a piece has `dims` dimensions.
-static size_t pieces_of(size_t ndim, const size_t *shape, size_t dims) {
-    size_t n = 1;
-    for (size_t d = 0; d + dims < ndim; d++) n *= shape[d];
-    return n;
-}
-
-// Of an array with batch dimensions the piece of that number alone, in front.
-static void take_piece(npy *a, size_t dims, size_t piece) {
-    const size_t pieces = pieces_of(a->ndim, a->shape, dims), lead = a->ndim > dims ? a->ndim - dims : 0;
-    if (!lead || !pieces) return;
-    a->count /= pieces;
-    a->ndim -= lead;
-    memmove(a->shape, a->shape + lead, a->ndim * sizeof *a->shape);
-    const size_t bytes = a->count * npy_item_size(a->dtype);
-    memmove(a->data, (char *)a->data + piece % pieces * bytes, bytes);
-}
-
-// The inputs.
-static int read_inputs(faults_case *f, const manifest *m, const json *entry, smx_error *error) {
-    const json *inputs = json_get(entry, "inputs");
-    for (const json *a = inputs ? inputs->child : NULL; a && f->n_inputs < ORACLE_MAX_ARRAYS; a = a->next) {
-        manifest_array is;
-        char path[MANIFEST_PATH];
-        npy *to = &f->input[f->n_inputs];
-        if (manifest_array_of(m, a, m->folder, path, &is, error) || npy_read(to, path, error)) return -1;
-        f->input_name[f->n_inputs++] = a->key;
-        if (manifest_fits(&is, to, path, error)) return -1;
-    }
-    return 0;
-}
-
-// Of a batch the first sequence that is wrong.
-static void one_sequence(faults_case *f, faults_array *a) {
-    oracle_case c;
-    const int known = !oracle_open(&c, f->mechanism, f->params, f->mode) && !oracle_shapes(&c);
-    size_t dims[ORACLE_MAX_ARRAYS], lead = 0, own = 0; // of the inputs; batch dimensions of the case, of a
-    for (size_t i = 0; known && i < f->n_inputs; i++) {
-        const oracle_slot *s = oracle_slot_of(&c, ORACLE_INPUT, f->input_name[i]);
-        dims[i] = s ? s->ndim : f->input[i].ndim;
-        const size_t more = f->input[i].ndim > dims[i] ? f->input[i].ndim - dims[i] : 0;
-        if (more > lead) lead = more;
-        if (!strcmp(f->input_name[i], a->name)) own = more;
-    }
-    oracle_close(&c);
-    if (!a->gradient) own = lead;
-    if (!known || !lead || own >= a->ndim) return;
-    const size_t n = a->count / pieces_of(a->ndim, a->shape, a->ndim - own);
-    size_t first = 0;
-    while (first < a->count && compare_error(a->got[first], a->ref[first]) <= f->tol * a->scale) first++;
-    const size_t piece = first < a->count ? first / n : 0;
-    for (size_t i = 0; i < f->n_inputs; i++) take_piece(&f->input[i], dims[i], piece);
-    a->ndim -= own;
-    memmove(a->shape, a->shape + own, a->ndim * sizeof *a->shape);
-    a->count = n;
-    a->got += piece * n;
-    a->ref += piece * n;
-}
-
-static faults_worth explain(char *text, size_t size, const manifest *m, const json *entry, const judged *j,
-                            const char *name, int gradient) {
-    faults_case f = {.tol = j->allowed};
-    const json *mechanism = json_get(entry, "mechanism"), *mode = json_get(entry, "mode");
-    smx_error error = {0};
-    faults_worth worth = FAULTS_NAMED;
-    f.mechanism = mechanism && mechanism->type == JSON_STRING ? oracle_find(mechanism->string) : NULL;
-    f.params = json_get(entry, "params");
-    f.mode = f.mechanism && mode && oracle_allows(f.mechanism, "mode", mode) ? mode : NULL;
-    if (!f.mechanism)
-        snprintf(text, size, "the oracle does not know the mechanism");
-    else if (read_inputs(&f, m, entry, &error))
-        snprintf(text, size, "%s", error.message);
-    else {
-        faults_array a = {name, gradient, j->got, j->ref, j->is.ndim, {0}, 1, j->scale};
-        memcpy(a.shape, j->is.shape, sizeof a.shape);
-        for (size_t d = 0; d < a.ndim; d++) a.count *= a.shape[d];
-        one_sequence(&f, &a);
-        worth = faults_explain(text, size, &f, &a);
-    }
-    for (size_t i = 0; i < f.n_inputs; i++) npy_free(&f.input[i]);
-    return worth;
-}
-
-static void tell(const options *o, const finding *f, const finding *more) {
+static void tell(const options *o, const verdict *v, const finding *f, const finding *more) {
     char why[sizeof f->why + sizeof more->why + 160];
     snprintf(why, sizeof why, "%s%s%s%s%s", f->why, more ? "; " : "", more ? more->of : "",
              more ? " tells more: " : "", more ? more->why : "");
+    if (v->report) judge_report_fault(v->report, f, why);
     if (o->json) {
         fputs("{\"case\":", stdout);
         cli_json_text(f->of);
@@ -216,7 +119,7 @@ static void tell_all(const options *o, verdict *v) {
         const finding *best = f;
         for (const finding *g = v->found; g < v->found + v->n_found; g++)
             if (g->gradient == f->gradient && !strcmp(g->name, f->name) && more_telling(g, best)) best = g;
-        tell(o, f, f->worth < FAULTS_NAMED && best->worth == FAULTS_NAMED ? best : NULL);
+        tell(o, v, f, f->worth < FAULTS_NAMED && best->worth == FAULTS_NAMED ? best : NULL);
     }
     free(v->found);
     v->found = NULL;
@@ -230,15 +133,15 @@ static size_t rows_of(const json *entry) {
 }
 
 // An array of the case is past its tolerance.
-static void report(const options *o, verdict *v, const manifest *m, const json *entry, const judged *j,
+static void report(const options *o, verdict *v, const manifest *m, const json *entry, const judged_array *j,
                    const char *name, int gradient) {
-    finding f = {manifest_case_name(entry), name, j->is.file, gradient, rows_of(entry),
-                 .allowed = j->allowed};
-    f.worth = explain(f.why, sizeof f.why, m, entry, j, name, gradient);
+    finding f = {entry,      manifest_case_name(entry), name, j->is.file, gradient, rows_of(entry),
+                 .first = 1, .allowed = j->allowed};
+    judge_explain(&f, m, j);
     f.share = j->scale > 0 ? j->worst / j->scale : INFINITY;
     finding *longer = realloc(v->found, (v->n_found + 1) * sizeof *longer);
     if (!longer) { // told as it stands
-        tell(o, &f, NULL);
+        tell(o, v, &f, NULL);
         return;
     }
     v->found = longer;
@@ -276,6 +179,7 @@ static void note_planned(verdict *v, const json *entry, int wrong) {
 static void tell_shared(const options *o, verdict *v) {
     char text[400];
     cover_only(text, sizeof text, v->planned, v->planned_wrong, v->n_planned, v->modes);
+    if (*text && v->report) judge_report_shared(v->report, v->mechanism, text);
     if (*text && o->json) {
         fputs("{\"mechanism\":", stdout);
         cli_json_text(v->mechanism);
@@ -322,13 +226,13 @@ static void note_length(verdict *v, const json *entry, int wrong) {
 
 static void judge_case(verdict *v, const options *o, const manifest *m, const json *entry) {
     static const char *const parts[] = {"outputs", "gradients"};
-    int wrong[2] = {0, 0}, given = 0;
+    int wrong[2] = {0, 0}, given[2] = {0, 0};
     v->cases++;
     begin_mechanism(o, v, entry);
     for (int g = 0; g < 2; g++) {
         const json *part = json_get(entry, parts[g]);
         for (const json *a = part ? part->child : NULL; a; a = a->next) {
-            judged j = {.got = NULL};
+            judged_array j = {.got = NULL};
             smx_error error = {0};
             const int status = read_pair(&j, m, o, a, &error);
             if (status < 0) {
@@ -337,7 +241,7 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
             } else if (status > 0) {
                 v->missing[g]++;
             } else {
-                given = 1;
+                given[g] = 1;
                 v->arrays++;
                 v->given[g]++;
                 const int past = is_past(&j);
@@ -350,8 +254,10 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
         }
     }
     v->wrong += (size_t)(wrong[0] || wrong[1]);
-    if (given) note_length(v, entry, wrong[0] || wrong[1]);
-    if (given) note_planned(v, entry, wrong[0] || wrong[1]);
+    if (!given[0] && !given[1]) return;
+    note_length(v, entry, wrong[0] || wrong[1]);
+    note_planned(v, entry, wrong[0] || wrong[1]);
+    if (v->report) judge_report_case(v->report, entry, given, wrong);
 }
 
 static const cli_option table[] = {
@@ -364,6 +270,10 @@ static const cli_option table[] = {
     {"--bf16", NULL, "as bfloat16", OPTION_FLAG, offsetof(options, as[3]), 0, 0},
     {"--partial", NULL, "some of the files are enough: what is not given is not asked for", OPTION_FLAG,
      offsetof(options, partial), 0, 0},
+    {"--report", "FILE", "write a page: mechanisms and properties, faults, the shortest wrong cases",
+     OPTION_TEXT, offsetof(options, report), 0, 0},
+    {"--badge", "FILE", "write an SVG badge: how many mechanisms are right", OPTION_TEXT,
+     offsetof(options, badge), 0, 0},
     {"--json", NULL, "a JSON object for each array that is wrong", OPTION_FLAG, offsetof(options, json), 0,
      0},
     {0},
@@ -381,6 +291,30 @@ const cli_command cli_judge = {
     .run = judge,
 };
 
+// The exit status, when all cases were judged.
+static int conclude(const options *o, const verdict *v, const manifest *m) {
+    char counts[200];
+    if (!v->cases)
+        return cli_fail("judge: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
+    if (!v->arrays && !v->bad)
+        return cli_fail("judge: %s has none of the files that the manifest names", o->results);
+    // Gradients may be left out, all of them.
+    const size_t lacking = o->partial ? 0 : v->missing[0] + (v->given[1] ? v->missing[1] : 0);
+    snprintf(counts, sizeof counts,
+             "%zu arrays of %zu cases, %zu past their tolerance in %zu cases, %zu not given", v->arrays,
+             v->cases, v->past, v->wrong, v->missing[0] + v->missing[1]);
+    if (!o->json) printf("judge: %s\n", counts);
+    if (lacking)
+        cli_fail(
+            "judge: %zu of the files that the manifest names are not in %s: --only and --partial ask for less",
+            lacking, o->results);
+    const judge_written w = {o->report, o->badge, o->results, o->format->name, counts, !v->bad && !lacking};
+    if ((o->report || o->badge) &&
+        (v->report ? judge_report_write(v->report, m, &w) : cli_fail("judge: out of memory")))
+        return 2;
+    return v->bad || lacking ? 2 : v->past ? 1 : 0;
+}
+
 static int judge(int argc, char **argv) {
     options o = {.format = compare_formats};
     manifest m;
@@ -395,24 +329,15 @@ static int judge(int argc, char **argv) {
             return cli_fail("judge: a second format, --%s", compare_formats[i].name);
         o.format = &compare_formats[i];
     }
+    if ((o.report && cli_can_write(o.report)) || (o.badge && cli_can_write(o.badge))) return 2;
     if (manifest_open(&m, o.manifest, &error)) return cli_fail("%s", error.message);
+    if (o.report || o.badge) v.report = judge_report_open();
     for (const json *entry = m.cases->child; entry; entry = entry->next)
         if (!o.only || !strncmp(manifest_case_name(entry), o.only, strlen(o.only)))
             judge_case(&v, &o, &m, entry);
     across(&o, &v);
+    const int status = conclude(&o, &v, &m);
+    judge_report_close(v.report);
     manifest_close(&m);
-    if (!v.cases)
-        return cli_fail("judge: no case of %s begins with '%.60s'", o.manifest, o.only ? o.only : "");
-    if (!v.arrays && !v.bad)
-        return cli_fail("judge: %s has none of the files that the manifest names", o.results);
-    // Gradients may be left out, all of them.
-    const size_t lacking = o.partial ? 0 : v.missing[0] + (v.given[1] ? v.missing[1] : 0);
-    if (!o.json)
-        printf("judge: %zu arrays of %zu cases, %zu past their tolerance in %zu cases, %zu not given\n",
-               v.arrays, v.cases, v.past, v.wrong, v.missing[0] + v.missing[1]);
-    if (lacking)
-        cli_fail(
-            "judge: %zu of the files that the manifest names are not in %s: --only and --partial ask for less",
-            lacking, o.results);
-    return v.bad || lacking ? 2 : v.past ? 1 : 0;
+    return status;
 }

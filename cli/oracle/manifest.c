@@ -1,6 +1,7 @@
 // manifest.c: see manifest.h.
 #include "manifest.h"
 
+#include "kernels/hash.h"
 #include "model/base/error.h"
 
 #include <math.h>
@@ -138,4 +139,39 @@ double manifest_tolerance(const manifest *m, const manifest_array *is, const com
 const char *manifest_case_name(const json *entry) {
     const json *name = json_get(entry, "name");
     return name && name->type == JSON_STRING ? name->string : "without a name";
+}
+
+static uint64_t hash_text(uint64_t h, const char *text) { return hash_bytes(h, text, strlen(text) + 1); }
+
+static uint64_t hash_json(uint64_t h, const json *v) {
+    h = hash_bytes(h, &(char){(char)v->type}, 1);
+    if (v->key) h = hash_text(h, v->key);
+    if (v->type == JSON_STRING) h = hash_text(h, v->string);
+    if (v->type == JSON_NUMBER) h = hash_bytes(h, &v->number, sizeof v->number);
+    for (const json *c = v->type >= JSON_ARRAY ? v->child : NULL; c; c = c->next) h = hash_json(h, c);
+    return h;
+}
+
+int manifest_digest(const manifest *m, uint64_t *digest, smx_error *error) {
+    static const char *const said[] = {"mechanism", "mode", "params", "batch"};
+    uint64_t h = HASH_START;
+    for (const json *c = m->cases->child; c; c = c->next) {
+        const json *inputs = json_get(c, "inputs");
+        h = hash_text(h, manifest_case_name(c));
+        for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+            if (json_get(c, said[i])) h = hash_json(h, json_get(c, said[i]));
+        for (const json *a = inputs ? inputs->child : NULL; a; a = a->next) {
+            char path[MANIFEST_PATH];
+            manifest_array is;
+            npy x;
+            if (manifest_array_of(m, a, m->folder, path, &is, error) || npy_read(&x, path, error)) return -1;
+            h = hash_text(h, a->key);
+            for (size_t d = 0; d < x.ndim; d++) h = hash_bytes(h, &(uint64_t){x.shape[d]}, sizeof(uint64_t));
+            for (size_t i = 0; i < x.count; i++)
+                h = hash_bytes(h, &(double){npy_value(&x, i)}, sizeof(double));
+            npy_free(&x);
+        }
+    }
+    *digest = h;
+    return 0;
 }

@@ -35,6 +35,8 @@ int manifest_fits(const manifest_array *is, const npy *value, const char *path, 
 // of the inputs moves each array; where it only says so for float32, other formats get their own tolerance,
 // widened as far as that of float32 is.
 double manifest_tolerance(const manifest *m, const manifest_array *is, const compare_format *format);
+// Of all cases the names, parameters and inputs' numbers, which are the same on every machine.
+int manifest_digest(const manifest *m, uint64_t *digest, smx_error *error);
 const char *manifest_case_name(const json *entry);
 // Refuses a result that is the reference's own file, by whatever name or link: it would agree with anything.
 int manifest_other_file(const char *got, const char *ref, smx_error *error);

@@ -325,7 +325,8 @@ static int make_set(work *w) {
     w->set.manifest = open_memstream(&text, &size);
     if (!w->set.manifest) return cli_fail("vectors: out of memory");
     fprintf(w->set.manifest,
-            "{\"version\": 1, \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
+            "{\"version\": 1, \"suite\": " VECTORS_SUITE
+            ", \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
             " \"f64_tol\": %.3g,\n \"cases\": [",
             SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
     int status = 0;

@@ -34,6 +34,9 @@ double vectors_margin(const oracle_case *c);
 
 extern const char vectors_readme[];
 
+// The version of the sets: a case never changes under one (docs/ORACLE.md, "Versions").
+#define VECTORS_SUITE "1"
+
 // An input of whole numbers, drawn: classes from -1 (none) to V - 1; of `cu` the rows where
 // packed sequences begin, in order, from 0 to L.
 void vectors_integers(int32_t *to, size_t n, const oracle_case *c, const char *name, smx_rng *rng);

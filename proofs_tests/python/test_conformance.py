@@ -4,6 +4,7 @@ budget, right ones never are; what else layers do wrong (raise, hang, keep state
 SEQMIX_CONFORMANCE=all judges the whole list and SEQMIX_CONFORMANCE_SEEDS (50) of a thousand seeds, drawn by the number
 that it prints; else a share of both, and each wrong layer only up to its first wrong case. docs/ORACLE.md has a row for
 each fault, with what refused it: SEQMIX_CONFORMANCE=write writes them."""
+import hashlib
 import os
 import random
 import re
@@ -17,7 +18,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
 
 import seqmix
-from seqmix import _judged, _plan
+from seqmix import _judged, _plan, ref
+from seqmix._draws import usual_sizes
 from seqmix.testing import check_layer
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -117,6 +119,16 @@ def test_a_plan_is_covered():
     assert gates >= {"gates of all kinds", "gates open", "gates shut"} and "saturated" not in gates
     given, _ = _plan.plan("softmax_attention_qkv", {"D": 8, "H": 2}, {"H": 4, "D": 64})
     assert {(c.heads, c.columns) for c in given} == {(4, 16)} and all(set(dict(c.sizes)) == {"L"} for c in given)
+
+
+def test_the_plan_is_its_versions():
+    """No case of a plan changes under a version of the suite: docs/ORACLE.md pins the plans of all mechanisms."""
+    hashed = hashlib.sha256()
+    for name, m in sorted(ref._mechanisms().items()):
+        cases, _ = _plan.plan(name, usual_sizes(m), start=True)
+        hashed.update(repr((name, [(c.levels, c.seed, c.sizes, c.drawn) for c in cases])).encode())
+    pinned = re.split("<!-- .?suite -->", ORACLE.read_text())[1].strip().splitlines()[-1].split("|")
+    assert f"`{hashed.hexdigest()[:16]}`" == pinned[4].strip(), "a new version is needed: VECTORS_SUITE and a row of that table"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
