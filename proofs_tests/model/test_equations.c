@@ -239,6 +239,29 @@ static void numbers_are_keys(void **state) {
     smx_run_close(r);
 }
 
+// A number has its sign, point and power: in a text it is what it is as a key, and no two are the same.
+static void numbers_are_what_they_say(void **state) {
+    (void)state;
+#define SCALED                                                                                               \
+    "mixer=equations&task=cumsum&length=12&width=8&blocks=1&batch=2&warmup=0&eq=a = %s%%0Ay = (a * x) @ w%s"
+    static const char *const numbers[] = {"2", "-2", "0.25", "-0.25", "25e-3", "-25e-3", "1e2", "1E1", "20"};
+    uint64_t digests[CHECK_COUNT(numbers)];
+    for (size_t i = 0; i < CHECK_COUNT(numbers); i++) {
+        char config[512], same[512], key[32];
+        smx_error error;
+        snprintf(key, sizeof key, "&a=%s", numbers[i]);
+        snprintf(config, sizeof config, SCALED, numbers[i], "");
+        snprintf(same, sizeof same, SCALED, "7", key);
+        judge_same_run(config, same);
+        smx_run *r = opened(config);
+        assert_int_equal(smx_run_step(r, 3, &error), 0);
+        digests[i] = smx_run_digest(r);
+        for (size_t j = 0; j < i; j++)
+            if (digests[i] == digests[j]) fail_msg("%s trains as %s", numbers[i], numbers[j]);
+        smx_run_close(r);
+    }
+}
+
 // A text that something is wrong with, and the beginning of what is said of it.
 static const struct {
     const char *text, *sentence;
@@ -387,6 +410,7 @@ int main(void) {
         cmocka_unit_test(printed_texts_train_the_same_run),
         cmocka_unit_test(examples_train),
         cmocka_unit_test(numbers_are_keys),
+        cmocka_unit_test(numbers_are_what_they_say),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(limits_are_held),
     };

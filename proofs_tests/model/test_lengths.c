@@ -166,8 +166,72 @@ static void positions_go_on(void **state) {
     assert_true(differ == CHECK_COUNT(positions) * CHECK_COUNT(lengths));
 }
 
+static smx_run *trained(const char *text) {
+    smx_error e = {0};
+    check_trying("%s", text);
+    smx_run *r = smx_run_open(text, &e);
+    if (!r || smx_run_step(r, 3, &e)) check_fail("%s", e.message);
+    return r;
+}
+static double loss_at(smx_run *r, size_t length) {
+    smx_error e = {0};
+    smx_evaluation v;
+    if (smx_run_evaluate(r, 3, length, &v, &e)) check_fail("at length %zu: %s", length, e.message);
+    return v.loss;
+}
+// Learned positions of fewer rows than were trained are the first ones of the table: the loss is that of a
+// run of that length with the same weights.
+static void learned_positions_are_the_first(void **state) {
+    (void)state;
+#define LEARNED "mixer=attention&task=cumsum&batch=2&width=16&blocks=2&warmup=0&position=learned&length=%zu"
+    char text[256];
+    smx_error e = {0};
+    snprintf(text, sizeof text, LEARNED, (size_t)20);
+    smx_run *r = trained(text);
+    for (size_t L = 1; L <= 20; L += L < 18 ? 4 : 1) {
+        snprintf(text, sizeof text, LEARNED, L);
+        smx_run *shorter = trained(text);
+        for (size_t i = 0; i < smx_run_tensor_count(shorter); i++) {
+            smx_tensor to, from;
+            size_t n = 1;
+            assert_int_equal(smx_run_tensor_at(shorter, i, &to), 0);
+            for (uint32_t d = 0; d < to.rank; d++) n *= to.shape[d];
+            if (to.is_weight && (smx_run_tensor(r, to.name, &from, &e) ||
+                                 smx_run_set_weight(shorter, to.name, from.data, n, &e)))
+                check_fail("%s: %s", to.name, e.message);
+        }
+        const double here = loss_at(r, L), there = loss_at(shorter, 0);
+        if (here != there)
+            check_fail("the loss is %.9g, and %.9g where the run has that length", here, there);
+        smx_run_close(shorter);
+    }
+    smx_run_close(r);
+}
+// In a text `length` is the length of the config, whatever length is read.
+static void length_in_a_text(void **state) {
+    (void)state;
+#define TEXT                                                                                                 \
+    "mixer=equations&task=cumsum&batch=2&width=16&blocks=2&warmup=0&length=20&eq=y = x @ w * (3 / %s)"
+    char text[256];
+    snprintf(text, sizeof text, TEXT, "length");
+    smx_run *r = trained(text);
+    snprintf(text, sizeof text, TEXT, "20");
+    smx_run *told = trained(text);
+    static const size_t lengths[] = {20, 5, 33, 700};
+    for (size_t i = 0; i < CHECK_COUNT(lengths); i++)
+        if (loss_at(r, lengths[i]) != loss_at(told, lengths[i]))
+            check_fail("at length %zu the loss is %.9g, and %.9g where 20 stands for it", lengths[i],
+                       loss_at(r, lengths[i]), loss_at(told, lengths[i]));
+    smx_run_close(r);
+    smx_run_close(told);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_mode), cmocka_unit_test(defaults_follow),
-                                       cmocka_unit_test(positions_go_on), cmocka_unit_test(bins)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_mode),
+                                       cmocka_unit_test(defaults_follow),
+                                       cmocka_unit_test(positions_go_on),
+                                       cmocka_unit_test(bins),
+                                       cmocka_unit_test(learned_positions_are_the_first),
+                                       cmocka_unit_test(length_in_a_text)};
     return cmocka_run_group_tests_name("lengths", tests, NULL, NULL);
 }
