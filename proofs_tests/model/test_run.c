@@ -160,21 +160,25 @@ static int blocks_change_nothing(const char *mode, size_t i) {
     const int width = strstr(mode, "mixer=retnet") ? 20 : 18; // (retention turns pairs of a head's columns)
     char text[1280];
     snprintf(text, sizeof text,
-             "%s&task=cumsum&batch=33&length=144&width=%d&mlp=4&activation=%s&norm=%s&blocks=2&steps=2"
+             "%s&task=cumsum&batch=33&length=144&width=%d&mlp=1&activation=%s&norm=%s&blocks=2&steps=2"
              "&warmup=0",
              mode, i % 2 ? 8 : width, i % 4 < 2 ? "gelu" : "silu", norms[i % 3]);
     smx_error e = {0};
     check_trying("%s", text);
-    smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e), *late = smx_run_open(text, &e);
-    if (!alone || !pooled || !late) check_fail("%s", e.message);
+    // The pool that is lent late: in one mode of each mixer.
+    smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e),
+            *late = i ? NULL : smx_run_open(text, &e);
+    if (!alone || !pooled || (!i && !late)) check_fail("%s", e.message);
     smx_run_parallel(pooled, parallel, &one);
     step(alone, 2);
     step(pooled, 2);
-    step(late, 1);
-    smx_run_parallel(late, parallel, &one);
-    step(late, 1);
     if (smx_run_digest(alone) != smx_run_digest(pooled)) check_fail("other weights after two steps");
-    if (smx_run_digest(alone) != smx_run_digest(late)) check_fail("a pool lent late moves the bits");
+    if (late) {
+        step(late, 1);
+        smx_run_parallel(late, parallel, &one);
+        step(late, 1);
+        if (smx_run_digest(alone) != smx_run_digest(late)) check_fail("a pool lent late moves the bits");
+    }
     smx_evaluation here, there;
     if (smx_run_evaluate(alone, 32, 0, &here, &e) || smx_run_evaluate(pooled, 32, 0, &there, &e))
         check_fail("%s", e.message);
