@@ -1,23 +1,10 @@
-// dispatch.c: one table of kernels per instruction set, chosen once; the public functions, which set the
-// floating-point environment, call through the table and restore it. Compiled once, for the baseline.
-#include <seqmix/smx.h>
+// dispatch.c: one table of kernels per instruction set, chosen once, and the public functions, which call
+// through it. Compiled once, for the baseline.
+#include "calls.h"
 
-#include <float.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if !defined(__wasm__) && (defined(__x86_64__) || defined(_M_X64))
-#define SMX_X86 1
-#include <immintrin.h>
-#endif
-
-#if FLT_EVAL_METHOD != 0
-#error "float is computed in a wider type here, which gives other bits (32-bit x86: add -msse2 -mfpmath=sse)"
-#endif
-
-#define SMX_STRING_(a) #a
-#define SMX_STRING(a) SMX_STRING_(a)
 
 // The structs of smx.h have the fields that kernels.txt says. (Its prototypes are held to it by the functions
 // at the end.)
@@ -26,13 +13,7 @@
                    "kernels.txt has another kind of " #type "." #field);
 #include "build/kernels.def"
 
-#ifdef SMX_ONLY // one copy of the kernels, under the public names: nothing to choose
-const char *smx_isa(void) { return SMX_STRING(SMX_ISA_NAME); }
-const char *smx_isa_name(size_t i) { return i ? NULL : smx_isa(); }
-int smx_isa_choose(const char *name) { return name && !strcmp(name, smx_isa()) ? 0 : -1; }
-const char *smx_fast_isa(void) { return NULL; }
-int smx_fast(int on) { return (void)on, 0; }
-#else
+#ifndef SMX_ONLY
 typedef struct {
     const char *name;
 #define SMX_KERNEL(result, name, parameters, arguments) result(*name) parameters;
@@ -84,7 +65,7 @@ typedef struct {
 #if defined(SMX_HAVE_sse2) || defined(SMX_HAVE_neon) || defined(SMX_HAVE_wasm) || defined(SMX_HAVE_scalar)
 static int always(void) { return 1; }
 #endif
-#ifdef SMX_X86 // cpu_supports asks about the operating system too
+#ifdef SMX_ON_X86 // cpu_supports asks about the operating system too
 #ifdef SMX_HAVE_avx2
 static int has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 #endif
@@ -184,7 +165,7 @@ static const kernel_table *kernels(void) { return fused ? fused : selected()->ta
 const char *smx_isa(void) { return selected()->name; }
 
 static const kernel_table *fused_of(const choice *c) {
-#ifdef SMX_X86
+#ifdef SMX_ON_X86
     return __builtin_cpu_supports("fma") ? c->fused : NULL;
 #else
     return c->fused;
@@ -199,47 +180,8 @@ int smx_fast(int on) {
     fused = on ? fused_of(selected()) : NULL;
     return before;
 }
-#endif
 
-#if defined(SMX_X86)
-enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FLAGS = 0x3f };
-uint64_t smx_fpenv_enter(void) {
-    unsigned saved = _mm_getcsr();
-    if ((saved & ~(unsigned)MXCSR_FLAGS) != MXCSR_DEFAULT) _mm_setcsr(MXCSR_DEFAULT);
-    return saved;
-}
-void smx_fpenv_leave(uint64_t saved) {
-    if ((saved & ~(uint64_t)MXCSR_FLAGS) != MXCSR_DEFAULT) _mm_setcsr((unsigned)saved);
-}
-#elif defined(__aarch64__)
-uint64_t smx_fpenv_enter(void) {
-    uint64_t saved;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
-    if (saved) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
-    return saved;
-}
-void smx_fpenv_leave(uint64_t saved) {
-    if (saved) __asm__ volatile("msr fpcr, %0" : : "r"(saved));
-}
-#else // WebAssembly has one environment, the right one
-uint64_t smx_fpenv_enter(void) { return 0; }
-void smx_fpenv_leave(uint64_t saved) { (void)saved; }
-#endif
-
-#ifndef SMX_ONLY
-// The public functions. A result type of void cannot be held, so each kind has its own shape.
-#define CALL_void(name, arguments)                                                                           \
-    uint64_t env = smx_fpenv_enter();                                                                        \
-    kernels()->name arguments;                                                                               \
-    smx_fpenv_leave(env);
-#define CALL_VALUE(type, name, arguments)                                                                    \
-    uint64_t env = smx_fpenv_enter();                                                                        \
-    type result = kernels()->name arguments;                                                                 \
-    smx_fpenv_leave(env);                                                                                    \
-    return result;
-#define CALL_float(name, arguments) CALL_VALUE(float, name, arguments)
-#define CALL_double(name, arguments) CALL_VALUE(double, name, arguments)
-#define CALL_size_t(name, arguments) CALL_VALUE(size_t, name, arguments)
+#define CALLED(name) kernels()->name
 #define SMX_KERNEL(result, name, parameters, arguments)                                                      \
     result smx_##name parameters { CALL_##result(name, arguments) }
 #include "build/kernels.def"

@@ -1,6 +1,8 @@
 // amalgamate.mjs OUT: the oracle in two files, OUT/seqmix_ref.h and OUT/seqmix_ref.c, for another project's
-// tests (docs/ORACLE.md). They hold include/seqmix/ref*.h and ref/ as they stand. Where two files of ref/ use
-// one name for a static function or a type, a macro renames it to NAME_of_FILE for the length of its file.
+// tests (docs/ORACLE.md), and the kernels in two, seqmix.h and seqmix.c (README.md). They hold ref/ and
+// kernels/ with their public headers as they stand. Where a file gives a static function or a type a name
+// that another one uses, a macro renames it to NAME_of_FILE for the length of its file.
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -23,7 +25,7 @@ function bare(text) {
     const system = [...text.matchAll(/^#include (<(?!seqmix\/)[^>]+>)$/gm)].map(([, name]) => name);
     const own = [...text.matchAll(/^#include (?:"([^"]+)"|<seqmix\/([^>]+)>)/gm)].map(([, a, b]) => a ?? b);
     const body = text
-        .replace(/^#ifndef (REF_\w*H)\n#define \1\n([^]*)\n#endif[^\n]*\n*$/m, '$2')
+        .replace(/^#ifndef ((?:REF|SMX)_\w*H)\n#define \1\n([^]*)\n#endif[^\n]*\n*$/m, '$2')
         .replace(/^#ifdef __cplusplus\n[^]*?#endif\n?/gm, '')
         .replace(/^#include .*\n/gm, '')
         .replace(/\n{3,}/g, '\n\n')
@@ -34,7 +36,7 @@ function bare(text) {
 function names(text) {
     const found = new Set();
     for (const pattern of [
-        /^static [^=;(]*?\b(\w+)\(/gm,
+        /^(?:static|SMX_INLINE|SMX_LARGE|SMX_TAIL|ATTENTION_PART|ONCE) [^=;(]*?\b(\w+)\(/gm,
         /^static (?:const )?[\w ]+?\b(\w+)(?:\[[^=;]*\])* =/gm,
         /^\} (\w+);/gm,
         /^typedef [^;{]*\b(\w+);/gm,
@@ -45,61 +47,150 @@ function names(text) {
     return found;
 }
 const line = (text) => `// ==== ${text} `.padEnd(110, '=') + '\n';
-
-const PUBLIC = ['ref.h', 'ref_cores.h', 'ref_layers.h'];
-const headers = PUBLIC.map((name) => ({ name, ...bare(read(`include/seqmix/${name}`)) }));
-const system = (parts) => [...new Set(parts.flatMap((part) => part.system))].sort();
 const includes = (list) => list.map((name) => `#include ${name}\n`).join('');
+const system = (parts) => [...new Set(parts.flatMap((part) => part.system))].sort();
+const includesOwn = /^#include (?:"([^"]+)"|<seqmix\/([^>]+)>).*\n/gm;
 
-const header =
-    `// seqmix_ref.h, version ${version}: the oracle of seqmix; the licence stands in seqmix_ref.c.\n` +
-    `#ifndef REF_H\n#define REF_H\n\n${includes(system(headers))}\n` +
-    `#ifdef __cplusplus\nextern "C" {\n#endif\n\n` +
-    headers.map(({ name, body }) => `${line(name)}\n${body}\n\n`).join('') +
-    `#ifdef __cplusplus\n}\n#endif\n\n#endif\n`;
-
-const files = readdirSync(join(top, 'ref')).filter((name) => name.endsWith('.c'));
-const parts = files.map((name) => {
-    const text = read(`ref/${name}`);
-    return { name, text, ...bare(text), names: names(text) };
-});
-const shared = new Map(); // headers of ref/, each before those that include it
-function add(name) {
-    if (shared.has(name) || PUBLIC.includes(name)) return;
-    const part = bare(read(`ref/${name}`));
-    part.own.forEach(add);
-    shared.set(name, part);
-}
-parts.forEach((part) => part.own.forEach(add));
-// What needs none of them comes first: their names are not known there yet.
-const needs = (part) => part.own.some((name) => shared.has(name));
-parts.sort((a, b) => needs(a) - needs(b));
-const givers = new Map();
-for (const part of parts) for (const name of part.names) givers.set(name, (givers.get(name) ?? 0) + 1);
-for (const part of shared.values())
-    for (const name of names(part.body)) givers.set(name, (givers.get(name) ?? 0) + 1);
-
-const source =
-    `// seqmix_ref.c, version ${version}: the oracle of seqmix in one file, C99. Link with -lm.\n//\n${licence}\n` +
-    `#include "seqmix_ref.h"\n\n${includes(system([...parts, ...shared.values()]))}\n` +
-    parts
-        .map((part, i) => {
-            const { name, body, text, names } = part;
-            const before = needs(part) && !needs(parts[i - 1] ?? { own: [] }) ? [...shared] : [];
+/**
+ * The files of a folder behind one another, each header where it is first asked for: whole, with its guard
+ * (`spread` also each time that a condition asks for it), changed by `edit`.
+ */
+function joined(folder, files, { known, spread = [], edit = (name, text) => text }) {
+    const seen = new Set(known);
+    const header = (name) => {
+        if (seen.has(name)) return '';
+        if (!spread.includes(name)) seen.add(name);
+        return edit(name, read(`${folder}/${name}`))
+            .replace(/^static inline /gm, '__attribute__((unused)) static inline ') // as clang sees headers
+            .replace(includesOwn, (all, a, b) => header(a ?? b));
+    };
+    const needs = (part) => part.own.some((name) => !known.includes(name));
+    const parts = files
+        .map((name) => {
+            const text = read(`${folder}/${name}`);
+            const own = [...text.matchAll(includesOwn)].map(([, a, b]) => a ?? b);
+            return { name, text, own, names: names(text) };
+        })
+        .sort((a, b) => needs(a) - needs(b)); // what needs no header does not meet the names of one
+    for (const part of parts) part.before = part.own.map(header).join('');
+    const words = parts.map(({ name, text, before }) => ({
+        name,
+        words: new Set(`${text}${before}`.match(/\w+/g)),
+    }));
+    const elsewhere = (part, each) =>
+        words.some(({ name, words: those }) => name !== part.name && those.has(each)) ||
+        names(part.before).has(each);
+    return parts
+        .map((part) => {
+            const { name, text, before } = part;
             const own = basename(name, '.c');
-            const renamed = [...names].filter((each) => givers.get(each) > 1).sort();
-            const macros = [...text.matchAll(/^#define (\w+)/gm)].map(([, each]) => each);
+            const renamed = [...part.names].filter((each) => elsewhere(part, each)).sort();
+            // (where a header's field has the name, only what is called)
+            const rename = (each) =>
+                new RegExp(`(?:->|\\.)${each}\\b`).test(text)
+                    ? `#define ${each}(...) ${each}_of_${own}(__VA_ARGS__)\n`
+                    : `#define ${each} ${each}_of_${own}\n`;
+            const macros = new Set([...text.matchAll(/^#define (\w+)/gm)].map(([, each]) => each));
             return (
-                before.map(([header, { body }]) => `${line(header)}\n${body}\n\n`).join('') +
-                line(name) +
-                renamed.map((each) => `#define ${each} ${each}_of_${own}\n`).join('') +
-                `\n${body}\n\n` +
+                `${before}${line(`${folder}/${name}`)}` +
+                renamed.map(rename).join('') +
+                `\n${text.replace(includesOwn, '').trim()}\n\n` +
                 [...renamed, ...macros].map((each) => `#undef ${each}\n`).join('') +
                 '\n'
             );
         })
         .join('');
+}
+const sources = (folder) => readdirSync(join(top, folder)).filter((name) => name.endsWith('.c'));
+const title = (name, what) => `// ${name}, version ${version}: ${what}\n`;
+
+// ---- The oracle
+const PUBLIC = ['ref.h', 'ref_cores.h', 'ref_layers.h'];
+const headers = PUBLIC.map((name) => ({ name, ...bare(read(`include/seqmix/${name}`)) }));
+const refHeader =
+    title('seqmix_ref.h', 'the oracle of seqmix; the licence stands in seqmix_ref.c.') +
+    `#ifndef REF_H\n#define REF_H\n\n${includes(system(headers))}\n` +
+    `#ifdef __cplusplus\nextern "C" {\n#endif\n\n` +
+    headers.map(({ name, body }) => `${line(name)}\n${body}\n\n`).join('') +
+    `#ifdef __cplusplus\n}\n#endif\n\n#endif\n`;
+const refSource =
+    title('seqmix_ref.c', 'the oracle of seqmix in one file, C99. Link with -lm.') +
+    `//\n${licence}\n#include "seqmix_ref.h"\n\n` +
+    joined('ref', sources('ref'), { known: PUBLIC });
+
+// ---- The kernels
+const kernelHeader =
+    title('seqmix.h', 'the kernels of seqmix; the licence stands in seqmix.c.') +
+    read('include/seqmix/smx.h');
+const PREAMBLE = `#include "seqmix.h"
+
+// The instruction set is the one that the compiler is told to use; with -DSMX_SCALAR none.
+#if defined(__FAST_MATH__)
+#error "seqmix.c: -ffast-math gives other results: compile this file without it"
+#elif defined(SMX_SCALAR)
+#define SMX_ISA_NAME scalar
+#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#define SMX_ISA_NAME avx512
+#elif defined(__AVX512F__)
+#error "seqmix.c: AVX-512 takes -mavx512f -mavx512dq -mavx512bw -mavx512vl"
+#elif defined(__AVX2__)
+#define SMX_ISA_NAME avx2
+#elif defined(__SSE2__)
+#define SMX_ISA_NAME sse2
+#elif defined(__ARM_NEON)
+#define SMX_ISA_NAME neon
+#elif defined(__wasm_simd128__)
+#define SMX_ISA_NAME wasm
+#else
+#define SMX_ISA_NAME scalar
+#endif
+// No product and sum is rounded as one, whatever the flags say.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+`;
+// One copy, each kernel under the name of its instruction set: the public functions call it.
+function asOnly(name, text) {
+    if (name !== 'kernel.h') return text;
+    const mine = '#define SMX_USES(name) __typeof__';
+    if (!text.includes(mine)) throw new Error(`kernel.h does not have: ${mine}`);
+    return `${text.replace(mine, '#define SMX_USES(name) static __typeof__')}#define SMX_ONLY\n`;
+}
+const ONCE = ['ahead.c', 'digest.c', 'dispatch.c'];
+const rows = spawnSync('awk', ['-v', 'make=c', '-f', 'scripts/kernels.awk', 'kernels/kernels.txt'], {
+    cwd: top,
+    encoding: 'utf8',
+});
+const publicFunctions = [
+    ...rows.stdout.matchAll(/^SMX_KERNEL(?:_PUSH)?\((\w+), (\w+), (\(.*\)), (\(.*\))\)$/gm),
+];
+if (rows.status || !publicFunctions.length) throw new Error(`no kernels: ${rows.stderr}`);
+const kernelSource =
+    title('seqmix.c', 'the kernels of seqmix in one file, C99 as gcc and clang have it.') +
+    `//\n${licence}\n${PREAMBLE}` +
+    joined(
+        'kernels',
+        sources('kernels').filter((name) => !ONCE.includes(name)),
+        { known: ['smx.h'], spread: ['intrinsics.h'], edit: asOnly },
+    ) +
+    line('the public functions') +
+    read('kernels/calls.h').replace(includesOwn, '') +
+    '\n#define CALLED(name) SMX_FN(name)\n' +
+    publicFunctions
+        .map(
+            ([, result, name, parameters, args]) =>
+                `${result} smx_${name}${parameters} { CALL_${result}(${name}, ${args}) }\n`,
+        )
+        .join('');
 
 mkdirSync(out, { recursive: true });
-writeFileSync(join(out, 'seqmix_ref.h'), header);
-writeFileSync(join(out, 'seqmix_ref.c'), source.trimEnd() + '\n');
+for (const [name, text] of [
+    ['seqmix_ref.h', refHeader],
+    ['seqmix_ref.c', refSource],
+    ['seqmix.h', kernelHeader],
+    ['seqmix.c', kernelSource],
+])
+    writeFileSync(join(out, name), text.trimEnd() + '\n');

@@ -71,5 +71,5 @@ uninstall: ## remove what install put there
 	@echo "removed seqmix from $(DESTDIR)$(PREFIX)"
 
 .PHONY: amalgamation
-amalgamation: ## the oracle in two files, build/amalgamation/seqmix_ref.c and seqmix_ref.h
-	@node scripts/amalgamate.mjs build/amalgamation && echo 'built build/amalgamation/seqmix_ref.c build/amalgamation/seqmix_ref.h'
+amalgamation: ## in two files each: the kernels, build/amalgamation/seqmix.[ch], and the oracle, seqmix_ref.[ch]
+	@node scripts/amalgamate.mjs build/amalgamation && echo 'built build/amalgamation/{seqmix,seqmix_ref}.{c,h}'
