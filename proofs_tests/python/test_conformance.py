@@ -8,7 +8,9 @@ import hashlib
 import os
 import random
 import re
+import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
 
 import seqmix
-from seqmix import _judged, _plan, ref
+from seqmix import _judged, _layer, _plan, ref
 from seqmix._draws import usual_sizes
 from seqmix.testing import check_layer
 
@@ -248,6 +250,38 @@ def test_a_busy_machine_judges_the_same_cases(monkeypatch):
     assert report.cases == number and len({(c.seed, c.rows) for c in cases[number:]}) == number
     report = judged(right, "attention", budget=0.25)
     assert 5 < report.cases < 13 and "2048, 4097" in report.untried and f"not tried: {report.untried}" in str(report)
+
+
+@pytest.mark.parametrize("share, answers", [(0.0, False), (0.9, True)])
+def test_the_time_limit_on_a_busy_machine(monkeypatch, share, answers):
+    """A function that takes longer because others have the processor is not given up, one that hangs is."""
+    began = time.monotonic()
+    monkeypatch.setattr(_layer, "kept_waiting", lambda: {"thread": share * (time.monotonic() - began)})
+    work = lambda: time.sleep(1.2) or "answer"
+    if answers:
+        assert _layer.within(0.3, work) == "answer"
+    else:
+        with pytest.raises(_layer.Hangs, match="no answer within 0.3 s"):
+            _layer.within(0.3, work)
+    assert answers or time.monotonic() - began < 1.2
+
+
+@pytest.mark.skipif(not _layer.kept_waiting(), reason="the system does not say how long threads waited")
+def test_a_thread_that_shares_its_processor_waits():
+    """Beside another program on the same processor a thread waits about as long as it computes."""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})  # of this thread, and of what it starts
+    other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        mine = f"/proc/self/task/{threading.get_native_id()}/schedstat"
+        before, began = _layer.kept_waiting()[mine], time.thread_time()
+        while time.thread_time() < began + 0.5:
+            pass
+        assert _layer.kept_waiting()[mine] > before + 0.1
+    finally:
+        os.sched_setaffinity(0, cpus)
+        other.kill()
+        other.wait()
 
 
 def test_what_the_wrong_cases_share(monkeypatch):
