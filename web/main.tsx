@@ -8,6 +8,7 @@ import './styles/controls.css';
 import './styles/runs.css';
 import './styles/race.css';
 import './styles/inside.css';
+import './styles/class.css';
 import wasm from '../build/wasm/seqmix.wasm?url';
 import scalar from '../build/wasm/seqmix-scalar.wasm?url';
 import { load } from '../wasm/loader/seqmix.ts';

@@ -271,6 +271,94 @@ onPage(
     },
 );
 
+onPage('the chart stands above the fold, whatever lesson is open', RACE, {}, async (page) => {
+    await page.setViewport({ width: 1280, height: 800 });
+    await allReady(page);
+    const top = (one) =>
+        page.$eval(one, (one) => Math.round(one.getBoundingClientRect().top + window.scrollY));
+    await eventually(async () =>
+        assert.ok((await top('.race .chart')) <= 420, `${await top('.race .chart')} px`),
+    );
+    await openLesson(page, 'Three mechanisms, three tasks');
+    await until(page, () => globalThis.seqmix.runs().length === 9);
+    await counts(page, '.race .group', 3);
+    await eventually(async () =>
+        assert.ok((await top('.race figure')) <= 420, `${await top('.race figure')} px`),
+    );
+});
+
+const shown = (page, selector) =>
+    page.$$eval(selector, (all) => all.filter((one) => one.checkVisibility()).map((one) => one.textContent));
+const AROUND = '.claim, .tools, .views, footer, .lessons, .setup, .places > .inside, .options, .below';
+onPage('projector mode: letters of 24 px, the chart or the story alone', RACE, {}, async (page) => {
+    await allReady(page);
+    await page.keyboard.press('f');
+    await until(page, () => /projector=1/.test(location.hash));
+    for (const [width, height] of [
+        [1280, 800],
+        [1920, 1080],
+    ]) {
+        await page.setViewport({ width, height });
+        await eventually(async () => {
+            assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '24px');
+            assert.deepEqual(await shown(page, AROUND), []);
+            assert.ok((await sticksOut(page)) <= 0, `at ${width} px`);
+            const { top, bottom } = await page.$eval('.race .chart canvas', (one) => {
+                const { top, bottom } = one.getBoundingClientRect();
+                return { top, bottom };
+            });
+            assert.ok(bottom <= height && bottom - top >= 0.4 * height, `from ${top} to ${bottom} px`);
+        });
+    }
+    // What is written on canvases grows with it: letters of 18 px, digits of 13.
+    assert.ok((await tickHeight(page, '.race .chart canvas')) >= 12);
+    await page.evaluate(() => (location.hash += '&view=start'));
+    await page.waitForSelector('.start .first');
+    await counts(page, '.start .below', 1);
+    assert.deepEqual(await shown(page, AROUND), []);
+    assert.ok((await sticksOut(page)) <= 0);
+    assert.deepEqual(await violations(page), []);
+    await press(page, 'Leave projector mode (f)');
+    await until(page, () => !/projector/.test(location.hash));
+    await page.setViewport({ width: 1280, height: 800 });
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '15px');
+    assert.equal((await shown(page, '.views')).length, 1);
+});
+
+onPage(
+    'on paper: the chart and what is said of it, dark on light, without what is pressed',
+    RACE,
+    { dark: true },
+    async (page) => {
+        await allReady(page);
+        await page.waitForSelector('.chart canvas');
+        await page.setViewport({ width: 720, height: 1000 });
+        const lesson = await page.$eval('.lesson', (one) => one.innerText);
+        await page.emulateMediaType('print');
+        await until(page, () => matchMedia('print').matches);
+        // A line of the sample is made of buttons, and so are words that can be asked; those are read, too.
+        assert.equal(
+            await page.$eval('.lesson', (one) => one.innerText.replace(/\s+/g, ' ')),
+            lesson.replace(/\s+/g, ' '),
+        );
+        assert.ok((await shown(page, '.inside ol button')).length >= 8);
+        assert.deepEqual(
+            await shown(page, '.transport, .options, .lessons, .views, footer, .chart-note button'),
+            [],
+        );
+        assert.ok((await sticksOut(page)) <= 0);
+        assert.equal(
+            await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme),
+            'light',
+        );
+        assert.match(
+            await page.$eval('.chart canvas', (one) => getComputedStyle(one).filter),
+            /^invert\(1\)/,
+            'what was painted for the dark',
+        );
+    },
+);
+
 const SLOWLY = `${RACE}!speed=slow`; // for minutes, so that both still train when they are looked at
 onPage('nothing moves when training starts and ends, or when it can be undone', SLOWLY, {}, async (page) => {
     await allReady(page);

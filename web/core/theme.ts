@@ -20,5 +20,12 @@ export function applyTheme(): void {
         painted.value = painted.peek() + 1;
         remember('theme', theme.value);
     });
-    system().addEventListener('change', () => (painted.value = painted.peek() + 1));
+    system().addEventListener('change', () => {
+        // (Paper is light: canvases stay as they were painted, and styles/class.css turns them.)
+        if (!matchMedia('print').matches) painted.value = painted.peek() + 1;
+    });
+    effect(() => {
+        void painted.value;
+        document.documentElement.toggleAttribute('data-dark', isDark());
+    });
 }

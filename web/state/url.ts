@@ -33,6 +33,8 @@ export interface View {
     ghost: string;
     /** 1: what the address brings starts by itself. */
     go: number;
+    /** 1: large type, the story or the chart alone, for a room. */
+    projector: number;
 }
 export const VIEW: View = {
     view: 'experiment',
@@ -50,6 +52,7 @@ export const VIEW: View = {
     residual: 1,
     ghost: '',
     go: 0,
+    projector: 0,
 };
 /** What each field may be in the address; anything else is left out: it cannot change a result. */
 const ALLOWED: Record<keyof View, RegExp> = {
@@ -68,6 +71,7 @@ const ALLOWED: Record<keyof View, RegExp> = {
     residual: /^[01]$/,
     ghost: /^[\w.,-]{0,2000}$/,
     go: /^[01]$/,
+    projector: /^[01]$/,
 };
 
 export interface Address {

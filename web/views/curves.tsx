@@ -15,6 +15,7 @@ import { lossText } from '../core/figures.ts';
 import { scoreText } from '../state/wording.ts';
 import { painted } from '../core/theme.ts';
 import { Export } from './export.tsx';
+import { Expected } from './lesson_now.tsx';
 import { play } from '../state/transport.ts';
 import { RunName } from './mark.tsx';
 import { endOf, isRegression, ofAccuracy, ofLoss, trackOf } from './plotted.ts';
@@ -25,10 +26,11 @@ const hover = signal<number | null>(null);
 export function CurvesView() {
     return (
         <div class="curves">
-            <Options />
             {groups.value.map((entries) => (
                 <Group key={entries[0]!.values['task']} entries={entries} several={groups.value.length > 1} />
             ))}
+            {groups.value.length > 1 && <Expected />}
+            <Options />
         </div>
     );
 }
@@ -142,6 +144,7 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
         >
             {several && <h2>{task}</h2>}
             <Accuracy entries={entries} several={several} Heading={Heading} />
+            {!several && <Expected />}
             <figure>
                 <figcaption>
                     <Heading>Training loss, {regression ? 'squared error' : 'nats'}</Heading>

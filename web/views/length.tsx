@@ -17,7 +17,7 @@ import { measuring } from '../state/watching.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
 import { painted } from '../core/theme.ts';
-import { LessonNow, LessonSeen } from './lesson_now.tsx';
+import { Expected, LessonNow, LessonSeen } from './lesson_now.tsx';
 import { RunName } from './mark.tsx';
 import { Transport } from './transport.tsx';
 
@@ -38,6 +38,7 @@ export default function Length() {
             {lesson.value.name && (
                 <div class="lesson-here">
                     <LessonNow />
+                    <Expected />
                     <LessonSeen />
                 </div>
             )}

@@ -1,5 +1,5 @@
-// lesson_now.tsx: the lesson of now: what to look for, what it promised, ticked while the runs train, and
-// what was seen in the end, with the way to the next one.
+// lesson_now.tsx: the lesson of now: what to look for; what it promised, ticked as the runs train; what was
+// seen in the end, with the way to the next one.
 import { cardOf, expectations, lesson, nextAfter, outcome } from '../state/lesson.ts';
 import { complete } from '../state/mnist.ts';
 import { openCard, openLesson } from '../state/start.ts';
@@ -10,32 +10,37 @@ import { Worded } from './worded.tsx';
 const SIGNS = { open: ['·', 'still open'], held: ['✓', 'held'], broken: ['✗', 'not held'] } as const;
 
 export function LessonNow() {
-    const all = expectations();
     return (
         <>
             <p class="lesson">
                 <Worded>{lesson.value.sentence}</Worded>
             </p>
             {lesson.value.drawn && <DrawnInstead />}
-            {all.length === 0 && lesson.value.expect && <p class="say">To expect: {lesson.value.expect}</p>}
-            {all.length > 0 && (
-                <ul class="expected" aria-label="What is expected">
-                    {all.map(({ entry, says, seen, verdict: { state } }) => (
-                        <li key={says} class={state}>
-                            <span class="sign" aria-hidden="true">
-                                {SIGNS[state][0]}
-                            </span>
-                            <MarkSign mark={entry.mark} />
-                            <span>
-                                {says}
-                                <span class="unseen">: {SIGNS[state][1]}</span>
-                            </span>{' '}
-                            <span class="of number">{seen}</span>
-                        </li>
-                    ))}
-                </ul>
-            )}
         </>
+    );
+}
+
+/** Below the chart of accuracy, which it is about. */
+export function Expected() {
+    const all = expectations();
+    if (all.length === 0)
+        return lesson.value.expect ? <p class="say">To expect: {lesson.value.expect}</p> : null;
+    return (
+        <ul class="expected" aria-label="What is expected">
+            {all.map(({ entry, says, seen, verdict: { state } }) => (
+                <li key={says} class={state}>
+                    <span class="sign" aria-hidden="true">
+                        {SIGNS[state][0]}
+                    </span>
+                    <MarkSign mark={entry.mark} />
+                    <span>
+                        {says}
+                        <span class="unseen">: {SIGNS[state][1]}</span>
+                    </span>{' '}
+                    <span class="of number">{seen}</span>
+                </li>
+            ))}
+        </ul>
     );
 }
 

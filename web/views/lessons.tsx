@@ -36,6 +36,7 @@ export function Lessons() {
                             type="button"
                             class="card"
                             aria-pressed={card.name === now}
+                            title={`${card.sentence} (${card.takes})`}
                             onClick={() => openCard(card)}
                         >
                             <strong>{card.title}</strong>

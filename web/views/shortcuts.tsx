@@ -7,6 +7,7 @@ import { openView, setView } from '../state/viewing.ts';
 import { Dialog } from './dialog.tsx';
 import { VIEWS } from './list.ts';
 import { album } from './pictures.tsx';
+import { turnProjector } from './projector.tsx';
 
 export const sheet = signal(false);
 
@@ -25,6 +26,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 'p', says: 'look into the previous run', does: () => turn(-1) },
     { keys: 's', says: 'the next sample', does: () => setView({ sample: view.value.sample + 1 }) },
     { keys: 'e', says: 'save pictures of the view', does: () => (album.value = true) },
+    { keys: 'f', says: 'projector mode: large type, the story or the chart alone', does: turnProjector },
     { keys: 'l', says: 'logarithmic loss', does: () => setView({ log: 1 - view.value.log }) },
     // (Ten digits: a view beyond the tenth is opened by its tab alone.)
     ...VIEWS.slice(0, 10).map(({ id, title }, i) => ({
