@@ -139,6 +139,18 @@ onPage('views are opened from the tabs, by Back and by the address', RACE, {}, a
     assert.deepEqual(tabs.slice(0, 3), ['Story', 'Board', 'Experiment']);
     const open = () => text(page, '.views [aria-current=page]');
     assert.equal(await open(), 'Experiment');
+    // Four places; the views of the open one can be seen.
+    const places = () => page.$$eval('.where a', (all) => all.map((one) => one.textContent));
+    assert.deepEqual(await places(), ['Story', 'Compare', 'Build', 'Proofs']);
+    assert.equal(await text(page, '.where [aria-current]'), 'Compare');
+    const seen = () =>
+        page.$$eval('.views a', (all) =>
+            all.filter((one) => one.checkVisibility()).map((one) => one.textContent),
+        );
+    assert.deepEqual(await seen(), ['Board', 'Experiment', 'Inside', 'Length', 'Digits', 'Write']);
+    await page.evaluate(() => [...document.querySelectorAll('.where a')].at(-1).click());
+    await until(page, () => /view=theorems/.test(location.hash));
+    assert.deepEqual(await seen(), ['Theorems', 'Verify', 'About']);
     const last = tabs.length - 1;
     await (await page.$$('.views a'))[last].focus();
     await page.keyboard.press('Enter');
@@ -149,6 +161,7 @@ onPage('views are opened from the tabs, by Back and by the address', RACE, {}, a
     );
     if (last > 0) {
         assert.match(await hash(page), /view=[a-z]+/);
+        await page.goBack();
         await page.goBack();
         await until(page, () => document.querySelector('.views [aria-current]').textContent === 'Experiment');
         assert.ok(

@@ -289,7 +289,7 @@ onPage('the chart stands above the fold, whatever lesson is open', RACE, {}, asy
 
 const shown = (page, selector) =>
     page.$$eval(selector, (all) => all.filter((one) => one.checkVisibility()).map((one) => one.textContent));
-const AROUND = '.claim, .tools, .views, footer, .lessons, .setup, .places > .inside, .options, .below';
+const AROUND = '.where, .tools, .views, footer, .lessons, .setup, .places > .inside, .options, .below';
 onPage('projector mode: letters of 24 px, the chart or the story alone', RACE, {}, async (page) => {
     await allReady(page);
     await page.keyboard.press('f');

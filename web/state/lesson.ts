@@ -36,7 +36,7 @@ export const SHELVES = [
     },
     {
         id: 'compare',
-        title: 'Compare',
+        title: 'Side by side',
         names: ['mechanisms', 'inventions', 'count', 'mission', 'dictionary', 'sums', 'ablations', 'listops'],
     },
     {

@@ -55,6 +55,7 @@ function skip(event: Event): void {
 function Footer() {
     return (
         <footer>
+            <p class="claim">Sequence mixers, trained side by side. Which of them can look things up?</p>
             <p>
                 Everything is computed in this browser, in WebAssembly, to the same last bit as by the native
                 program. The address holds the whole setup: copy it to share what you see.

@@ -1,13 +1,14 @@
-// header.tsx: the name, what this is, the choices of this browser.
+// header.tsx: the name, the four places, the choices of this browser.
 import { pauseHidden } from '../core/prefs.ts';
 import { sheet } from './shortcuts.tsx';
+import { Places } from './switcher.tsx';
 import { THEMES, theme, type Theme } from '../core/theme.ts';
 
 export function Header() {
     return (
         <header>
             <h1>seqmix</h1>
-            <p class="claim">Sequence mixers, trained side by side. Which of them can look things up?</p>
+            <Places />
             <div class="tools">
                 <label class="check" title="Training stands still while this tab is hidden.">
                     <input

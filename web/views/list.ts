@@ -1,11 +1,21 @@
-// list.ts: the views of the page, in the order of their tabs. A view is one file that exports its component
+// list.ts: the views of the page, in the order of their tabs, and the four places in which they stand. A view is one file that exports its component
 // as default, and one entry here; it is fetched when it is first opened, so that the first view stays small.
 import type { ComponentType } from 'preact';
 import Experiment from './experiment.tsx';
 
+/** The four places of the page, and the view that each opens with. */
+export const PLACES = [
+    { place: 'Story', front: 'start' },
+    { place: 'Compare', front: 'experiment' },
+    { place: 'Build', front: 'equations' },
+    { place: 'Proofs', front: 'theorems' },
+] as const;
+
 export interface ViewEntry {
     /** In the address: `view=id`. */
     readonly id: string;
+    /** Where it stands; views of a place follow one another. */
+    readonly place: (typeof PLACES)[number]['place'];
     readonly title: string;
     /** What to look for; stands above the view. Empty where the view says it itself. */
     readonly sentence: string;
@@ -18,12 +28,14 @@ export const FIRST_VIEW = 'experiment';
 export const VIEWS: readonly ViewEntry[] = [
     {
         id: 'start',
+        place: 'Story',
         title: 'Story',
         sentence: '',
         load: () => import('./start.tsx'),
     },
     {
         id: 'board',
+        place: 'Compare',
         title: 'Board',
         sentence:
             'Three mechanisms, three tasks, and attention beside them. Which of them learns what? Press a cell to open its run.',
@@ -31,12 +43,14 @@ export const VIEWS: readonly ViewEntry[] = [
     },
     {
         id: FIRST_VIEW,
+        place: 'Compare',
         title: 'Experiment',
         sentence: '',
         load: () => Promise.resolve({ default: Experiment }), // at once
     },
     {
         id: 'inside',
+        place: 'Compare',
         title: 'Inside',
         sentence:
             'What has it learnt, and how does it use it? One sample, one block, every part; drag the history to see it form.',
@@ -44,6 +58,7 @@ export const VIEWS: readonly ViewEntry[] = [
     },
     {
         id: 'length',
+        place: 'Compare',
         title: 'Length',
         sentence:
             'Does it still work on longer input than it was trained on? Watch which curves stay up to the right of the line.',
@@ -51,13 +66,23 @@ export const VIEWS: readonly ViewEntry[] = [
     },
     {
         id: 'digits',
+        place: 'Compare',
         title: 'Digits',
         sentence:
             'An image is a sequence, too. Draw one, and watch the answer form while it is read, row by row.',
         load: () => import('./digits.tsx'),
     },
     {
+        id: 'write',
+        place: 'Compare',
+        title: 'Write',
+        sentence:
+            'Type a beginning and let a model go on. Look at the colours: the stronger, the more its own letter surprised it.',
+        load: () => import('./write.tsx'),
+    },
+    {
         id: 'equations',
+        place: 'Build',
         title: 'Equations',
         sentence:
             'Write a mechanism that nobody has built: its equations, one a line. They are checked as you type, and ' +
@@ -65,14 +90,8 @@ export const VIEWS: readonly ViewEntry[] = [
         load: () => import('./equations.tsx'),
     },
     {
-        id: 'write',
-        title: 'Write',
-        sentence:
-            'Type a beginning and let a model go on. Look at the colours: the stronger, the more its own letter surprised it.',
-        load: () => import('./write.tsx'),
-    },
-    {
         id: 'theorems',
+        place: 'Proofs',
         title: 'Theorems',
         sentence:
             'Six claims of the papers to try by hand, the others as a list: change something, and see whether the number ' +
@@ -81,6 +100,7 @@ export const VIEWS: readonly ViewEntry[] = [
     },
     {
         id: 'verify',
+        place: 'Proofs',
         title: 'Verify',
         sentence:
             'Every row gets a tick or a cross: this browser computes again what the native program computed, ' +
@@ -89,6 +109,7 @@ export const VIEWS: readonly ViewEntry[] = [
     },
     {
         id: 'about',
+        place: 'Proofs',
         title: 'About',
         sentence:
             'What each mechanism is: look how its formula differs from the one before, and follow it into the code.',

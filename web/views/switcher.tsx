@@ -1,5 +1,5 @@
-// switcher.tsx: the tabs, and the view that is open. Tabs are links, so that they can be opened elsewhere;
-// which one is open stands in the address.
+// switcher.tsx: the four places, the tabs of the open one, and the view that is open. They are links, so that
+// they can be opened elsewhere; which view is open stands in the address.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -7,7 +7,7 @@ import { addressOf } from '../state/address.ts';
 import { opened, said, view } from '../state/page.ts';
 import { openView } from '../state/viewing.ts';
 import Experiment from './experiment.tsx';
-import { FIRST_VIEW, VIEWS, type ViewEntry } from './list.ts';
+import { FIRST_VIEW, PLACES, VIEWS, type ViewEntry } from './list.ts';
 
 const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map([[FIRST_VIEW, Experiment]]));
 const failed = signal<{ id: string; message: string } | null>(null);
@@ -28,27 +28,64 @@ async function fetchView({ id, title, load }: ViewEntry): Promise<void> {
     }
 }
 
+/** A link to a view. */
+function ViewLink({ id, name, current }: { id: string; name: string; current: 'page' | 'true' | undefined }) {
+    return (
+        <a
+            href={addressOf({ view: id, detail: '' })}
+            aria-current={current}
+            onClick={(event) => {
+                if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+                event.preventDefault();
+                openView(id);
+            }}
+        >
+            {name}
+        </a>
+    );
+}
+
+/** The four places. */
+export function Places() {
+    const open = current();
+    return (
+        <nav class="where" aria-label="Places">
+            <ul>
+                {PLACES.map(({ place, front }) => (
+                    <li key={place}>
+                        <ViewLink
+                            id={front}
+                            name={place}
+                            current={place === open.place ? 'true' : undefined}
+                        />
+                    </li>
+                ))}
+            </ul>
+        </nav>
+    );
+}
+
+/** The views of the open place, where it has several; the others' are there for who looks for them. */
 export function Tabs() {
     const open = current();
     return (
         <nav class="views" aria-label="Views">
-            <ul>
-                {VIEWS.map(({ id, title }) => (
-                    <li key={id}>
-                        <a
-                            href={addressOf({ view: id })}
-                            aria-current={id === open.id ? 'page' : undefined}
-                            onClick={(event) => {
-                                if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-                                event.preventDefault();
-                                openView(id);
-                            }}
-                        >
-                            {title}
-                        </a>
-                    </li>
-                ))}
-            </ul>
+            {PLACES.map(({ place }) => {
+                const own = VIEWS.filter((one) => one.place === place);
+                return (
+                    <ul key={place} hidden={place !== open.place || own.length === 1}>
+                        {own.map(({ id, title }) => (
+                            <li key={id}>
+                                <ViewLink
+                                    id={id}
+                                    name={title}
+                                    current={id === open.id ? 'page' : undefined}
+                                />
+                            </li>
+                        ))}
+                    </ul>
+                );
+            })}
         </nav>
     );
 }
