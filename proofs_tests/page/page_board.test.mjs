@@ -77,6 +77,10 @@ onPage(
         await ended(page, attention);
         await says(page, `${attention} .cell-score`, /^\d{1,2}\.\d % ✗$/);
         await says(page, `${attention} .cell-foot`, /^≤ 20 %: it guesses · 1 block/);
+        // Four answers of one sequence: those of the run that learnt are right.
+        await says(page, `${cat} .cell-example`, /^(\d+ → \d+ ✓ ?){4}$/);
+        await says(page, `${attention} .cell-example`, /^(\d+ → \d+ [✓✗] ?){4}$/);
+        const [first] = (await text(page, `${cat} .cell-example`)).split(' ✓');
         await says(page, '.board-head p', '2 of 12 done, 2 as claimed.');
         const points = await page.$eval(`${cat} polyline`, (one) => one.points.length);
         assert.ok(points >= 20, `${points} points of a curve`);
@@ -104,5 +108,12 @@ onPage(
         });
         assert.equal(JSON.parse(native.trim().split('\n').at(-1)).digest, digest);
         assert.match(await text(page, '.numbers tbody'), /300\/300/);
+        // The example was the sequence that is looked into first, answered the same.
+        await eventually(async () => {
+            const [key, answer] = first.split(' → ');
+            const asked = '.inside .tokens .question';
+            assert.match(await text(page, `${asked} .token`), new RegExp(`\\b${key}$`));
+            assert.match(await text(page, `${asked} .right`), new RegExp(`\\b${answer}$`));
+        });
     },
 );

@@ -2,12 +2,14 @@
 // is a run of a lesson, trained for the board alone; what it should reach is what the lesson claims of it.
 import { signal } from '@preact/signals';
 import promisedBy from 'virtual:lessons';
+import type { Sample } from '../../wasm/loader/seqmix.ts';
 import type { Values } from '../core/config.ts';
 import { judge, type Promised, type Verdict } from '../core/expect.ts';
+import { isProblem } from '../training/protocol.ts';
 import type { Entry, Saved } from './entry.ts';
 import { means, score } from './history.ts';
 import { MARKS, OWNERS } from '../core/marks.ts';
-import { lab } from './page.ts';
+import { lab, pool } from './page.ts';
 import { isTraining, trainAll, type Trial } from './queue.ts';
 import { resume } from './roster.ts';
 import { runsOf, textOfAll } from './setup.ts';
@@ -36,6 +38,8 @@ export interface Cell extends Trial {
     /** Weights; 0: not yet known. */
     params: number;
     digest: string;
+    /** A held-out sequence with its answers, when it was last tried; null: not yet. */
+    example: Sample | null;
     /** As it was when it was done. */
     saved: Saved | null;
 }
@@ -61,6 +65,7 @@ function cellOf(lesson: string, run: number): Cell {
         step: 0,
         params: 0,
         digest: '',
+        example: null,
         saved: null,
     };
 }
@@ -95,10 +100,29 @@ export function tally(): { all: number; judged: number; held: number; fresh: boo
 function hear(cell: Cell, entry: Entry): void {
     const { step, params, digest } = entry.live.value;
     Object.assign(cell, { step, params: params || cell.params, digest: digest ?? '' });
-    cell.line = means(entry, score);
+    const tried = means(entry, score);
+    if (tried.length > cell.line.length) void answer(cell, entry);
+    cell.line = tried;
 }
-async function keep(cell: Cell, { members }: Entry): Promise<void> {
+const EXAMPLE = 0; // the held-out sequence that Inside opens with
+const answering = new Set<Cell>();
+/** What it answers now; not asked again before it has said so. */
+async function answer(cell: Cell, { ticket }: Entry): Promise<void> {
+    if (answering.has(cell)) return;
+    answering.add(cell);
+    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: {}, block: 0, at: null, detail: false };
+    const told = await pool()
+        .ask(watch)
+        .catch(() => null); // its worker went: the run says so
+    answering.delete(cell);
+    if (!told || isProblem(told)) return;
+    cell.example = told.sample;
+    news.value++;
+}
+async function keep(cell: Cell, entry: Entry): Promise<void> {
+    const { members } = entry;
     const [{ history, live }, bytes] = [members[0]!, await checkpointOf(members[0]!)];
+    await answer(cell, entry);
     const { seconds } = live.peek();
     if (bytes) cell.saved = { bytes, losses: history.losses.slice(), points: [...history.points], seconds };
 }

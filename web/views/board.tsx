@@ -1,6 +1,8 @@
 // board.tsx: the view Board: four mechanisms on three tasks, twelve runs to the end, each a cell that says
 // how far it came and whether that is what is claimed of it.
 import { useEffect } from 'preact/hooks';
+import type { Sample } from '../../wasm/loader/seqmix.ts';
+import type { Values } from '../core/config.ts';
 import { counted, percent } from '../core/figures.ts';
 import { promised } from '../core/expect.ts';
 import {
@@ -17,7 +19,9 @@ import {
 } from '../state/board.ts';
 import { lab } from '../state/page.ts';
 import { mixerTitle } from '../state/setup.ts';
+import { Image } from './inside.tsx';
 import { MarkSign } from './mark.tsx';
+import { isKey, questionsOf, written } from './sample.tsx';
 import '../styles/board.css';
 
 const [WIDTH, HEIGHT] = [96, 44];
@@ -113,6 +117,9 @@ function CellView({ cell }: { cell: Cell }) {
                 {now === undefined ? '–' : percent(now)}
                 {sign && <span class="sign"> {sign}</span>}
             </span>
+            <span class="cell-example number">
+                {cell.example && <Example sample={cell.example} task={values} />}
+            </span>
             <svg
                 viewBox={`-1 -2 ${WIDTH + 2} ${HEIGHT + 4}`}
                 preserveAspectRatio="none"
@@ -133,5 +140,28 @@ function CellView({ cell }: { cell: Cell }) {
                 {status === 'failed' && ' · stopped'}
             </span>
         </button>
+    );
+}
+
+const MOST = 4; // answers that a cell has room for
+
+/** A held-out sequence: what is asked, the answer, and whether it is right. */
+function Example({ sample, task }: { sample: Sample; task: Values }) {
+    const { tokens, values, targets, predicted } = sample;
+    const asked = questionsOf(sample).slice(0, MOST);
+    if (!asked.length) asked.push(0); // one answer for the whole sequence
+    return (
+        <>
+            {values && <Image values={values} />}
+            {asked.map((i) => {
+                const right = predicted![i] === targets![i];
+                return (
+                    <span key={i} class={right ? 'right' : 'wrong'}>
+                        {isKey(tokens?.[i], task) && `${written(tokens![i], task)} → `}
+                        {written(predicted![i], task)} {right ? '✓' : '✗'}
+                    </span>
+                );
+            })}
+        </>
     );
 }

@@ -106,7 +106,7 @@ function RunTabs({ entry }: { entry: Entry }) {
 }
 
 /** The image that a sequence of rows or pixels was. */
-function Image({ values }: { values: Float32Array | null }) {
+export function Image({ values }: { values: Float32Array | null }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const side = Math.round(Math.sqrt(values?.length ?? 0));
     useLayoutEffect(() => {

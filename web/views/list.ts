@@ -1,5 +1,6 @@
-// list.ts: the views of the page, in the order of their tabs, and the four places in which they stand. A view is one file that exports its component
-// as default, and one entry here; it is fetched when it is first opened, so that the first view stays small.
+// list.ts: the views of the page, in the order of their tabs, and the four places where they stand. A view is
+// one file that exports its component as default, and one entry here; it is fetched when it is first opened,
+// so that the first view stays small.
 import type { ComponentType } from 'preact';
 import Experiment from './experiment.tsx';
 

@@ -23,7 +23,7 @@ export const isText = (task: Values) => 'text' in task;
 /** ListOps: padding, the digits, an operation with its opening bracket, the closing one. */
 const LISTOPS = ['·', ...Array.from('0123456789'), '[MIN', '[MAX', '[MED', '[SM', ']'];
 /** A key of a recall with pairs: keys are of the lower half of the tokens. */
-const isKey = (token: number | undefined, task: Values) =>
+export const isKey = (token: number | undefined, task: Values) =>
     /^mqn?ar$/.test(task['task'] ?? '') &&
     token !== undefined &&
     token > 0 &&
