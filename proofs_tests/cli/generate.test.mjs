@@ -220,6 +220,26 @@ test('read: what is no token, no text or no number is refused with its line, and
     assert.match(read(recall, '1\n2\n3\n', '--most', '2').stderr, /line 3: [^\n]*at most 2; --most N/);
 });
 
+test('read: a text of any number of bytes has the surprises that generate had token by token', () => {
+    // Around what is pushed at a time, and around twice as many.
+    for (const bytes of [3, 255, 256, 257, 258, 511, 512, 513, 600]) {
+        const args = ['generate', text, '--prompt', 'gr', '--tokens', String(bytes - 2), '--seed', '7'];
+        const drawn = JSON.parse(
+            seqmix([...args, '--json'])
+                .stdout.trim()
+                .split('\n')
+                .at(-1),
+        );
+        const read = (input) => {
+            const { bytes, bits } = JSON.parse(seqmix(['read', text, '--in', '-', '--json'], input).stdout);
+            return { bytes, sum: bits * (bytes - 1) };
+        };
+        const whole = read(seqmix(args).bytes.subarray(0, bytes));
+        assert.equal(whole.bytes, bytes);
+        const sum = read('gr').sum + drawn.bits * drawn.tokens;
+        assert.ok(Math.abs(whole.sum - sum) < 2e-4 * sum, `${bytes} bytes: ${whole.sum} bits, drawn ${sum}`);
+    }
+});
 test('read: an answer is there before the next row is asked for', async () => {
     const child = spawn(program, ['read', states, '--in', '-']);
     let answers = 0;

@@ -527,6 +527,7 @@ test('evaluation with changes, confusion and warning', async () => {
         experiment.evaluate({ count: 64, changes: 'length=256' }).accuracy,
         experiment.evaluate({ count: 64, length: 256 }).accuracy,
     );
+    assert.deepEqual(experiment.evaluate({ count: 64, length: 256, changes: 'pairs=16' }), longer);
     refusal(() => experiment.evaluate({ changes: 'width=16' }), 'width', '16');
     const plain = experiment.evaluate({ count: 64 });
     const table = experiment.confusion();

@@ -68,6 +68,11 @@ def test_evaluations_are_the_programs(tmp_path):
     line = program("eval", str(tmp_path / "a.st"), "--length", "64", "--count", "50", "--json")[0]
     assert run.evaluate(50, length=64).loss == pytest.approx(line["loss"], rel=1e-6)
     assert run.evaluate(50, pairs=2).targets == 100 and run.evaluate(50).targets == 200
+    # Both at once: neither is left out.
+    args = ("eval", str(tmp_path / "a.st"), "pairs=2&length=64", "--count", "50", "--json")
+    both = run.evaluate(50, length=64, pairs=2)
+    assert both.targets == 100 and both.loss == pytest.approx(program(*args)[0]["loss"], rel=1e-6)
+    run.evaluate(50)
     table = run.confusion
     assert table.sum() == 200 and table.shape == (32, 32)
 
