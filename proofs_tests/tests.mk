@@ -71,6 +71,7 @@ $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG
 $(call script, package,  package/package.test.mjs,          docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json)
 $(call script, install,  package/install.test.mjs,          $(PROGRAM) scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, amalgamation, package/amalgamation.test.mjs, $(PROGRAM) scripts/amalgamate.mjs $(wildcard ref/*) $(wildcard include/seqmix/ref*.h) $(BIN)/tests/test_ref)
+$(call script, amalgamation_cmake, package/amalgamation_cmake.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* ref/*) $(wildcard include/seqmix/*.h))
 $(call script, amalgamation_kernels, package/amalgamation_kernels.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/*) include/seqmix/smx.h $(BIN)/libseqmix.a)
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 const out = process.argv[2];
 if (!out) {
@@ -186,11 +187,48 @@ const kernelSource =
         )
         .join('');
 
+// ---- For CMake, and all of it as one archive, the same to the byte whenever it is made
+const CMAKE = `# CMakeLists.txt: seqmix::seqmix (the kernels) and seqmix::seqmix_ref (the oracle), for FetchContent or
+# add_subdirectory. The instruction set: target_compile_options(seqmix PRIVATE -mavx2).
+cmake_minimum_required(VERSION 3.13)
+project(seqmix VERSION ${version} LANGUAGES C)
+foreach(name IN ITEMS seqmix seqmix_ref)
+    add_library(\${name} STATIC \${name}.c)
+    add_library(seqmix::\${name} ALIAS \${name})
+    # Each function in a section of its own: with -Wl,--gc-sections a program keeps those that it calls.
+    target_compile_options(\${name} PRIVATE -ffunction-sections $<$<CONFIG:>:-O2>)
+    set_target_properties(\${name} PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(\${name} PUBLIC \${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(\${name} PUBLIC m)
+endforeach()
+`;
 mkdirSync(out, { recursive: true });
-for (const [name, text] of [
+const made = [
     ['seqmix_ref.h', refHeader],
     ['seqmix_ref.c', refSource],
     ['seqmix.h', kernelHeader],
     ['seqmix.c', kernelSource],
-])
-    writeFileSync(join(out, name), text.trimEnd() + '\n');
+    ['CMakeLists.txt', CMAKE],
+    ['LICENSE', read('LICENSE')],
+];
+for (const [name, text] of made) writeFileSync(join(out, name), text.trimEnd() + '\n');
+/** A file in a tar archive: of nobody, at no time. */
+function entry(name, text) {
+    const bytes = Buffer.from(text),
+        block = Buffer.alloc(512 + Math.ceil(bytes.length / 512) * 512);
+    const octal = (value, digits) => value.toString(8).padStart(digits, '0');
+    block.write(name, 0);
+    block.write(`${octal(0o644, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100);
+    block.write(`${octal(bytes.length, 11)}\0${octal(0, 11)}\0        0`, 124); // spaces: the sum's place
+    block.write('ustar\x0000', 257);
+    const sum = block.reduce((total, byte) => total + byte, 0);
+    block.write(`${octal(sum, 6)}\0 `, 148);
+    bytes.copy(block, 512);
+    return block;
+}
+const named = `seqmix-c-${version}`;
+const entries = made.map(([name, text]) => entry(`${named}/${name}`, text.trimEnd() + '\n'));
+writeFileSync(
+    join(out, `${named}.tar.gz`),
+    gzipSync(Buffer.concat([...entries, Buffer.alloc(1024)]), { level: 9 }),
+);

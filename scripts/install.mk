@@ -71,5 +71,5 @@ uninstall: ## remove what install put there
 	@echo "removed seqmix from $(DESTDIR)$(PREFIX)"
 
 .PHONY: amalgamation
-amalgamation: ## in two files each: the kernels, build/amalgamation/seqmix.[ch], and the oracle, seqmix_ref.[ch]
-	@node scripts/amalgamate.mjs build/amalgamation && echo 'built build/amalgamation/{seqmix,seqmix_ref}.{c,h}'
+amalgamation: ## in two files each: the kernels, build/amalgamation/seqmix.[ch], and the oracle, seqmix_ref.[ch]; an archive of them for CMake
+	@node scripts/amalgamate.mjs build/amalgamation && echo 'built build/amalgamation/{seqmix,seqmix_ref}.{c,h} and seqmix-c-$(VERSION).tar.gz'
