@@ -1,7 +1,7 @@
 // scale.mjs: how a grid scales, on this machine: the overhead of a job, the time and memory of collecting,
 // a simulation of a million jobs on a thousand nodes at a tenth of it, and what rungs save on the grids of
 // docs/RANKING.md. docs/SCALE.md has what it printed.
-//   node bench/scale.mjs overhead|collect|simulate|rungs [N]
+//   node bench/scale.mjs overhead|collect|simulate|rungs [N]     rungs [N [FIRST]]: N grids from the FIRST on
 import { spawnSync } from 'node:child_process';
 import {
     copyFileSync,
@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const [what = '', count] = process.argv.slice(2);
+const [what = '', count, first = 0] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-scale-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 // A copy, so that a build meanwhile disturbs nothing.
@@ -162,14 +162,14 @@ function rungs(cells) {
     const mean = (list) => list.reduce((a, b) => a + (b.choice ?? -Infinity) / list.length, 0);
     const sum = { whole: 0, rungs: 0, kept: 0, near: 0, cells: 0 };
     // (The first job of a folder leaves its build's self-check there.)
-    for (let i = 0; i < cells; i++) {
+    for (let i = Number(first); i < Number(first) + cells; i++) {
         const { cell, config } = all[(i * 37) % all.length]; // 37 and 150 share no divisor
         for (const out of ['whole', 'rungs']) {
             rmSync(join(folder, out), { recursive: true, force: true });
             shell(`seqmix job 'task=mqar&steps=1' --out ${out} --eval 1 && rm -r ${out}/[0-9a-f][0-9a-f]`);
         }
         const whole = time('whole', config);
-        const part = time('rungs', config, '--rungs 0.15,0.65,1');
+        const part = time('rungs', config, '--rungs 0.35:1,0.6,1');
         const full = results('whole');
         const names = new Set(results('rungs').map(({ name }) => name));
         const { rate } = full.find(({ name }) => names.has(name));

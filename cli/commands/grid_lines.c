@@ -23,7 +23,8 @@ static int absolute(const char *out, char to[JOB_PATH]) {
 int grid_read_rungs(grid_work *w) {
     const grid_options *o = &w->o;
     if (!o->rungs) return o->best ? cli_fail("grid: --best is about rivals: it needs --rungs beside it") : 0;
-    if (plan_read_rungs(&w->rungs, o->rungs, o->keep)) return 2;
+    w->rungs.seeds = w->g.seeds ? (size_t)w->g.seeds : 1;
+    if (plan_read_rungs(&w->rungs, o->rungs, o->keep, w->rungs.seeds)) return 2;
     const char *at = o->best ? o->best : "rate";
     if (!o->best && o->random) memset(w->over, 1, sizeof w->over);
     for (size_t n; !(o->random && !o->best) && *at; at += n + (at[n] == ',')) {
@@ -78,7 +79,6 @@ static int plan_of(grid_work *w, size_t i, const char **name) {
     *name = w->plans[kind];
     if (**name) return 0;
     plan p = w->rungs;
-    p.seeds = w->g.seeds ? (size_t)w->g.seeds : 1;
     p.eval = w->o.job.eval;
     p.every = w->o.job.every;
     const int status = add_rivals(w, kind, &p) || plan_leave(&p, w->o.out) ? 2 : 0;
@@ -122,7 +122,8 @@ static int print_rung(grid_work *w, size_t rung) {
     // Another one of every `parts` each time: were it always the same, a part might get all the slow ones.
     for (size_t row = 0; row * w->parts < w->g.jobs && !status && !ferror(stdout); row++) {
         const size_t i = row * w->parts + (w->part + row) % w->parts;
-        if (i >= w->g.jobs) continue;
+        if (i >= w->g.jobs || (w->rungs.n_rungs && i / w->g.kinds >= plan_seeds(&w->rungs, rung - 1)))
+            continue;
         int repeats;
         job j = {0};
         config *c = grid_config(&w->g, i, &repeats, &e);

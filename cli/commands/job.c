@@ -232,6 +232,14 @@ static int train_claimed(job_work *w, const signals_rules *rules) {
     return status;
 }
 
+// A seed that a setting is left behind without has nothing at any rung: this says that nobody is to wait for
+// it.
+static int leave_mark(const job_work *w) {
+    char path[JOB_PATH];
+    if (plan_first(&w->plan, w->j.config) + 1 < (size_t)w->o.rung) return 0;
+    return job_make_folder(w) || plan_path(&w->j, w->o.out, 0, path) || cli_write_shared(path, "", 0) ? 2 : 0;
+}
+
 // Of a rung after the first: 1: the job goes on to it, else the exit status.
 static int goes_on(job_work *w) {
     if (w->o.rung < 2) return 1;
@@ -239,6 +247,7 @@ static int goes_on(job_work *w) {
     if (on == RIVALS_LEFT_BEHIND) {
         printf("%s left behind before rung %ld\n", w->j.name, w->o.rung);
         job_clear_away(w);
+        if (leave_mark(w)) return 2;
     }
     return on == RIVALS_GO_ON ? 1 : on == RIVALS_LEFT_BEHIND ? 0 : on == RIVALS_WAIT ? TRY_AGAIN : 2;
 }

@@ -32,20 +32,43 @@ static double read_share(const char *text, const char **end) {
     return at > text && x > 0.0 && x <= 1.0 ? x : 0.0;
 }
 
-int plan_read_rungs(plan *p, const char *rungs, const char *keep) {
+// ":2" after a share, or nothing, which is all of them: 0.
+static size_t read_few(const char *text, const char **end) {
+    *end = text;
+    if (*text != ':') return 0;
+    const size_t digits = strspn(text + 1, "0123456789");
+    if (!digits || digits > 9) return 0; // what follows is no comma
+    *end = text + 1 + digits;
+    return (size_t)atol(text + 1);
+}
+
+// Is x, of so many seeds, a rung above the last?
+static int is_next(const plan *p, double x, size_t few) {
+    const size_t n = p->n_rungs;
+    if (!(x <= 1.0) || !(x > (n ? p->rungs[n - 1] : 0.0)) || (x == 1.0 && few)) return 0;
+    return !n || !few || (p->few[n - 1] && few >= p->few[n - 1]);
+}
+
+int plan_read_rungs(plan *p, const char *rungs, const char *keep, size_t seeds) {
     const char *at = rungs, *end;
     int whole = 0;
-    for (p->n_rungs = 0; !whole; at = end + 1) {
-        const double x = p->n_rungs < MOST_RUNGS ? read_share(at, &end) : 0.0;
-        if (x == 0.0 || (*end && *end != ',') || (p->n_rungs && x <= p->rungs[p->n_rungs - 1])) break;
-        p->rungs[p->n_rungs++] = x;
+    for (p->n_rungs = 0; !whole && p->n_rungs < MOST_RUNGS; at = end + 1) {
+        const double x = read_share(at, &end);
+        const char *colon = end;
+        const size_t few = read_few(colon, &end);
+        if (x == 0.0 || (*end && *end != ',') || (*colon == ':' && !few) || few > seeds ||
+            !is_next(p, x, few))
+            break;
+        p->rungs[p->n_rungs] = x;
+        p->few[p->n_rungs++] = few;
         whole = !*end;
     }
     if (!whole || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0)
         return cli_fail(
-            "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the "
-            "one before, the last 1, such as 0.15,0.65,1",
-            rungs, MOST_RUNGS);
+            "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the one "
+            "before, the last 1, such as 0.15,0.65,1; with a colon behind a share how many of the grid's %zu "
+            "seeds train up to it, never fewer than before, such as 0.5:1,0.65:2,1",
+            rungs, MOST_RUNGS, seeds);
     p->keep = read_share(keep, &end);
     if (p->keep == 0.0 || p->keep == 1.0 || *end)
         return cli_fail("grid: --keep %.40s is not allowed: it must be a share between 0 and 1, such as 1/2",
@@ -74,7 +97,10 @@ char *plan_text(const plan *p, size_t *size) {
     FILE *to = open_memstream(&text, size);
     if (!to) return NULL;
     fputs(FORMAT "\nrungs", to);
-    for (size_t i = 0; i < p->n_rungs; i++) fprintf(to, " %.17g", p->rungs[i]);
+    for (size_t i = 0; i < p->n_rungs; i++) {
+        fprintf(to, " %.17g", p->rungs[i]);
+        if (p->few[i]) fprintf(to, ":%zu", p->few[i]);
+    }
     fprintf(to, "\nkeep %.17g\neval %ld\nevery %ld\nseeds %zu\n", p->keep, p->eval, p->every, p->seeds);
     for (size_t i = 0; i < p->n; i++) {
         const plan_rival *r = &p->rivals[i];
@@ -145,9 +171,14 @@ int plan_parse(plan *p, char *at) {
     char *line = next_line(&at), *end;
     if (!line || strcmp(line, FORMAT) || !(line = next_line(&at)) || strncmp(line, "rungs", 5)) return -1;
     for (line += 5; *line == ' '; line = end) {
-        const double x = strtod(line, &end), before = p->n_rungs ? p->rungs[p->n_rungs - 1] : 0.0;
-        if (p->n_rungs == MOST_RUNGS || !(x > before && x <= 1.0)) return -1;
-        p->rungs[p->n_rungs++] = x;
+        const char *after;
+        const double x = strtod(line, &end);
+        const int said = *end == ':';
+        const size_t few = read_few(end, &after);
+        if (p->n_rungs == MOST_RUNGS || (said && !few) || !is_next(p, x, few)) return -1;
+        end += after - end;
+        p->rungs[p->n_rungs] = x;
+        p->few[p->n_rungs++] = few;
     }
     if (*line || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0) return -1;
     if (!(line = next_line(&at)) || strncmp(line, "keep ", 5)) return -1;
@@ -158,6 +189,8 @@ int plan_parse(plan *p, char *at) {
     const long seeds = count_of(next_line(&at), "seeds", 1);
     if (p->eval < 0 || p->every < 0 || seeds < 0) return -1;
     p->seeds = (size_t)seeds;
+    for (size_t r = 0; r < p->n_rungs; r++)
+        if (p->few[r] > p->seeds) return -1;
     while ((line = next_line(&at)))
         if (add_line(p, line)) return -1;
     return !*at && p->n && p->n % p->seeds == 0 ? 0 : -1;
@@ -192,11 +225,15 @@ uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps) {
     return n < 1 ? 1 : n > steps ? steps : n;
 }
 
+size_t plan_seeds(const plan *p, size_t rung) { return p->few[rung] ? p->few[rung] : p->seeds; }
+
 double plan_share(const plan *p, size_t settings) {
     double in = (double)settings, sum = 0.0;
-    for (size_t r = 0; r < p->n_rungs; r++, in = keep_of(p, in))
-        sum += in * (p->rungs[r] - (r ? p->rungs[r - 1] : 0.0));
-    return sum / (double)settings;
+    for (size_t r = 0; r < p->n_rungs; r++, in = keep_of(p, in)) {
+        sum += in * p->rungs[r] * (double)plan_seeds(p, r);
+        if (r) sum -= in * p->rungs[r - 1] * (double)plan_seeds(p, r - 1);
+    }
+    return sum / (double)(settings * p->seeds);
 }
 
 int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]) {
@@ -274,6 +311,14 @@ static int by_standing(const void *a, const void *b) {
     return (x->setting > y->setting) - (x->setting < y->setting);
 }
 
+size_t plan_first(const plan *p, const char *config_text) {
+    size_t rung = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (!strcmp(p->rivals[i].config, config_text))
+            while (rung + 1 < p->n_rungs && i % p->seeds >= plan_seeds(p, rung)) rung++;
+    return rung;
+}
+
 int plan_decide(const plan *p, const char *folder, size_t rung, const char *config_text,
                 plan_missing *missing) {
     const size_t settings = p->n / p->seeds;
@@ -292,7 +337,7 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
         missing->rung = r;
         for (size_t i = 0; i < in && !status; i++) {
             all[i] = (standing){.setting = all[i].setting};
-            for (size_t k = 0; k < p->seeds && status >= 0; k++) {
+            for (size_t k = 0; k < plan_seeds(p, r) && status >= 0; k++) {
                 const size_t which = all[i].setting * p->seeds + k;
                 const int there = add_value(p, folder, r, which, &all[i]);
                 if (there < 0) status = -2;

@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     size_t n_rungs;
     double rungs[MOST_RUNGS]; // shares of the steps, ascending, the last 1
+    size_t few[MOST_RUNGS];   // so many seeds of each setting alone, never fewer than before; 0: all
     double keep;              // share of the settings that goes on, at least one
     long eval, every;
     size_t n, seeds;
@@ -29,8 +30,10 @@ typedef struct {
     char name[JOB_NAME];
 } plan;
 
-// "1/9,1/3,1" and "1/3": 0, or 2 with the sentence printed.
-int plan_read_rungs(plan *p, const char *rungs, const char *keep);
+// "1/9:1,1/3,1" and "1/3", of a grid of so many seeds: 0, or 2 with the sentence printed.
+int plan_read_rungs(plan *p, const char *rungs, const char *keep, size_t seeds);
+// How many seeds of a setting train up to a rung, 0 on.
+size_t plan_seeds(const plan *p, size_t rung);
 // Adds the next rival, whose config it copies; name NULL: it has to be found. 0, or 2 with the sentence
 // printed.
 int plan_add(plan *p, const char *config_text, uint64_t steps, const char *name);
@@ -45,10 +48,13 @@ void plan_free(plan *p);
 
 // The steps of a rung, 0 on, of a training of so many.
 uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps);
-// The share of all steps that so many settings take by its rungs.
+// The share of all steps that so many settings take by its rungs (p->seeds says of how many seeds).
 double plan_share(const plan *p, size_t settings);
 // FOLDER/ab/NAME.rung-STEP.json: the result of a job at a rung.
 int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]);
+
+// The rung, 0 on, up to which this config trains first: the seeds that a rung is spared begin later.
+size_t plan_first(const plan *p, const char *config_text);
 
 // What is missing for a decision: the rivals' numbers [n], malloc'ed, and at which rung.
 typedef struct {

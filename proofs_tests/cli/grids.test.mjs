@@ -521,7 +521,9 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         shell(lines.find((line) => line.includes(plan.slice(0, 16)) && line.endsWith('3'))).stderr,
         /no whole plan/,
     );
-    for (const bad of ['1', '1/3', '1/3,1/9,1', '0,1', '2,1', 'x', '1/3,1,'])
+    for (const bad of '1 1/3 1/3,1/9,1 0,1 2,1 x 1/3,1, .5:0,1 .5:3,1 .3:2,.6:1,1 .3,.6:1,1 .5:1,1:2 .5:,1 .5:1x,1'.split(
+        ' ',
+    ))
         assert.match(
             seqmix('grid', ...all, '--rungs', bad, '--out', 'x').stderr,
             /--rungs .* is not allowed/,
@@ -530,6 +532,50 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         seqmix('grid', ...all, '--rungs', '1/3,1', '--keep', '1', '--out', 'x').stderr,
         /--keep 1 is not allowed/,
     );
+});
+
+test('rungs with few seeds: the first seed decides first, the others begin where their setting goes on', () => {
+    const all = ['task=mqar&batch=4&steps=45&width=8', 'rate=1e-4:1e-1:4log', '--seeds', '3', '--eval', '40'];
+    const few = ['--rungs', '1/3:1,2/3:2,1'];
+    const lines = (out) => grid(...all, ...few, '--out', file(out));
+    const run = (list) => {
+        writeFileSync(file('few.lines'), list.join('\n') + '\n');
+        assert.equal(shell("tr '\\n' '\\0' <few.lines | xargs -0 -n 1 sh -c").status, 0);
+    };
+    const there = lines('few');
+    assert.equal(there.length, 4 + 8 + 12);
+    run(there);
+    // Of 4 rates 2 go on by one seed, 1 of these by two: three seeds of it train to the end.
+    assert.equal(ofJobs(file('few'), '.rung-15.json').length, 4);
+    assert.equal(ofJobs(file('few'), '.rung-30.json').length, 4);
+    assert.equal(results(file('few')).length, 3);
+    const key = (name, text) => new RegExp(`&${name}=([^&]*)`).exec(text)[1];
+    const rates = (list) => new Set(list.map((path) => key('rate', resultOf(path).config)));
+    const first = ofJobs(file('few'), '.rung-15.json').map(resultOf);
+    assert.deepEqual(
+        first.map(({ config }) => key('seed', config)),
+        ['1', '1', '1', '1'],
+    );
+    assert.deepEqual(
+        [...rates(ofJobs(file('few'), '.rung-30.json'))].sort(),
+        first
+            .sort((a, b) => b.choice - a.choice || a.held_out_loss - b.held_out_loss)
+            .slice(0, 2)
+            .map(({ config }) => key('rate', config))
+            .sort(),
+    );
+    assert.equal(rates(results(file('few'))).size, 1);
+    // Nobody waits for a seed that never began.
+    assert.match(
+        seqmix('watch', file('few'), '--once').stdout,
+        /^3 done, 0 running, 9 left behind at a rung\n/,
+    );
+    // The last rung's lines alone, from the end: each computes what it needs.
+    run(lines('few-backwards').slice(12).reverse());
+    const whole = (out) => results(file(out)).map((path) => JSON.stringify(resultOf(path)));
+    assert.deepEqual(whole('few-backwards'), whole('few'));
+    // 4 a third, 2 twice two thirds less one third, 1 thrice to the end less twice two thirds: 5 of 12.
+    assert.match(seqmix('grid', ...all, ...few, '--count').stdout, /\nby rungs 42 % of the steps, about /);
 });
 
 test('a plan names its rivals where that hangs on no file; where it looks in vain it says so', () => {

@@ -30,6 +30,7 @@ static void check_rungs(const plan *p) {
             const uint64_t n = plan_steps(p, i, steps[k]);
             if (n < 1 || n > steps[k] || (i + 1 == p->n_rungs && n != steps[k])) abort();
         }
+        if (p->few[i] > p->seeds || (i && plan_seeds(p, i) < plan_seeds(p, i - 1))) abort();
     }
 }
 
@@ -50,11 +51,11 @@ static void read_plan(char *text) {
 }
 
 static void read_rungs(const char *text) {
-    plan p = {0};
+    plan p = {.seeds = 3};
     char rungs[256];
     const size_t n = strcspn(text, " ");
     snprintf(rungs, sizeof rungs, "%.*s", (int)(n < sizeof rungs ? n : sizeof rungs - 1), text);
-    if (!plan_read_rungs(&p, rungs, text[n] ? text + n + 1 : "1/2")) check_rungs(&p);
+    if (!plan_read_rungs(&p, rungs, text[n] ? text + n + 1 : "1/2", p.seeds)) check_rungs(&p);
 }
 
 static void read_claim(const char *text) {
