@@ -32,9 +32,12 @@ $(PACK)/lib%.so.$(VERSION): $(PACK)/%.o
 	@$(CC) -shared -Wl,-soname,lib$*.so.$(SOVERSION) -Wl,-z,defs $(LDFLAGS) $< $(NEEDS_$*) -lm -o $@
 LIBRARIES := $(foreach l,seqmix seqmix_ref,$(PACK)/lib$l.a $(PACK)/lib$l.so.$(VERSION))
 
-# $1 a library, $2 what it is, $3 what its static form needs
+# (from $1 to $2)
+relative = $(shell realpath -ms --relative-to='$1' '$2')
+# $1 a library, $2 what it is, $3 what its static form needs. Its paths are relative to the file, so that an
+# installed tree may be moved.
 define pkgconfig
-prefix=$(PREFIX)\nlibdir=$(LIBDIR)\nincludedir=$(INCLUDEDIR)\n\nName: $1\nDescription: $2\nVersion: $(VERSION)\nLibs: -L$${libdir} -l$1\nLibs.private: $3\nCflags: -I$${includedir}\n
+prefix=$${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))\nlibdir=$${prefix}/$(call relative,$(PREFIX),$(LIBDIR))\nincludedir=$${prefix}/$(call relative,$(PREFIX),$(INCLUDEDIR))\n\nName: $1\nDescription: $2\nVersion: $(VERSION)\nLibs: -L$${libdir} -l$1\nLibs.private: $3\nCflags: -I$${includedir}\n
 endef
 
 CMAKE_FILES := seqmix-config.cmake seqmix-config-version.cmake

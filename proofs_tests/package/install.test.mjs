@@ -85,7 +85,7 @@ test('DESTDIR stands before every path and in no file; uninstall leaves nothing'
     make('install', 'PREFIX=/opt/seqmix', `DESTDIR=${root}`);
     assert.deepEqual(filesBelow(join(root, 'opt/seqmix')).sort(), wanted);
     const pc = readFileSync(join(root, 'opt/seqmix/lib/pkgconfig/seqmix.pc'), 'utf8');
-    assert.match(pc, /^prefix=\/opt\/seqmix$/m);
+    assert.match(pc, /^prefix=\$\{pcfiledir\}\/\.\.\/\.\.$/m);
     assert.ok(!pc.includes(root));
     writeFileSync(join(root, 'opt/seqmix/lib/other'), 'not ours');
     make('uninstall', 'PREFIX=/opt/seqmix', `DESTDIR=${root}`);
@@ -272,6 +272,21 @@ test(
         assert.equal(run(at('check-static'), []), said);
     },
 );
+
+test('pkg-config in a tree that was moved', { skip: !has('pkg-config') && 'needs pkg-config' }, () => {
+    const moved = at('moved-here');
+    cpSync(prefix, moved, { recursive: true, verbatimSymlinks: true });
+    const env = { ...process.env, PKG_CONFIG_PATH: join(moved, 'lib/pkgconfig') };
+    const flags = run('pkg-config', ['--cflags', '--libs', 'seqmix', 'seqmix_ref'], { env })
+        .trim()
+        .split(/\s+/);
+    const libraries = join(moved, 'lib');
+    run('gcc', [join(moved, 'share/doc/seqmix/check.c'), ...flags, '-lm', '-o', at('of-moved')]);
+    const said = run('ldd', [at('of-moved')], { env: { ...env, LD_LIBRARY_PATH: libraries } });
+    assert.ok(!flags.join(' ').includes(`${prefix}/`));
+    for (const name of ['seqmix', 'seqmix_ref'])
+        assert.ok(said.includes(`=> ${libraries}/lib${name}.so`), said);
+});
 
 // The blocks of ORACLE.md, as it was installed, that come after `make install`.
 const printed = () => {
