@@ -35,9 +35,10 @@ const preset presets[] = {
      "Mechanisms as text: the row before as key, without a weight; Focus's filter before CAT's; CAT's before the delta "
      "rule; LaS with learned decays. Change a line in Equations.",
      "The first two reach 99 %; the delta rule does on some seeds; the decays guess."},
+    // (at the rate and the steps of the others, attention reaches 99 % on 11 of seeds 1 to 16; so on all)
     {"count", "Who counts, who recalls",
      "mixer=deltanet&task=mqar&length=32&pairs=4&vocab=32&blocks=2&heads=2&norm=rms&width=36&batch=32&rate=0.01"
-     "&schedule=cosine&warmup=30&steps=400~mixer=attention&position=rope~mixer=gru"
+     "&schedule=cosine&warmup=30&steps=400~mixer=attention&position=rope&rate=0.005&steps=600~mixer=gru"
      "~task=track&length=16&rate=0.03~task=track&length=16&mixer=attention&position=rope"
      "~task=track&length=16&mixer=gru&rate=0.003",
      "Attention recalls and cannot count, a GRU counts and forgets, the delta rule does both: recall, then parity.",
