@@ -48,12 +48,17 @@ const install = (cwd) =>
 
 const builders = {
     plain: async () => {},
-    vite: async (cwd) => (await import('vite')).build({ root: cwd, base: './', logLevel: 'warn' }),
+    vite: async (cwd) => {
+        const input = ['index.html', 'inside.html'].map((name) => join(cwd, name));
+        const { build } = await import('vite');
+        await build({ root: cwd, base: './', logLevel: 'warn', build: { rollupOptions: { input } } });
+    },
     webpack: async (cwd) => {
         const { default: webpack } = await import('webpack');
         const { default: config } = await import(pathToFileURL(join(cwd, 'webpack.config.js')));
         const stats = await promisify(webpack)({
             ...config,
+            entry: { main: config.entry, inside: './inside.js' },
             context: cwd,
             output: { path: join(cwd, 'dist') },
         });
@@ -81,31 +86,39 @@ const builders = {
         await bundle.write({ dir: join(cwd, 'dist'), format: 'es' });
     },
 };
-/** The example in a folder of its own, with the package; `inside`: the entry that has the module inside. */
-async function copied(example, inside = false) {
+/**
+ * The example in a folder of its own, with the package; beside its page and script the same once more,
+ * inside.html and inside.js, by the entry that has the module inside.
+ */
+async function copied(example) {
     const cwd = await mkdtemp(join(folder, `in-${example}-`));
     await cp(join(root, 'examples/embed', example), cwd, { recursive: true });
     await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
-    for (const file of inside ? await readdir(cwd) : []) {
-        const text = await readFile(join(cwd, file), 'utf8');
-        await writeFile(
-            join(cwd, file),
-            text.replaceAll('seqmix/url', 'seqmix').replace('package/url.js', 'package/index.js'),
-        );
-    }
+    const script = example === 'plain' ? 'seqmix-run.js' : 'main.js';
+    for (const file of ['index.html', script])
+        if (existsSync(join(cwd, file))) {
+            const text = await readFile(join(cwd, file), 'utf8');
+            await writeFile(
+                join(cwd, file.replace(/^\w+(-run)?/, 'inside')),
+                text
+                    .replaceAll('seqmix/url', 'seqmix')
+                    .replace('package/url.js', 'package/index.js')
+                    .replace(script, 'inside.js'),
+            );
+        }
     await install(cwd);
     return cwd;
 }
-async function project(example, inside) {
-    const cwd = await copied(example === 'rollup' ? 'esbuild' : example, inside);
+async function project(example) {
+    const cwd = await copied(example === 'rollup' ? 'esbuild' : example);
     await builders[example](cwd);
     return example === 'vite' ? join(cwd, 'dist') : cwd;
 }
 /** What the example's <output> ends with. */
-async function result(at) {
+async function result(at, page = '') {
     const server = await serve(at, 0);
     try {
-        return await resultAt(server.address);
+        return await resultAt(new URL(page, server.address).href);
     } finally {
         await server.close();
     }
@@ -131,39 +144,49 @@ async function resultAt(address) {
         await page.close();
     }
 }
-async function inNode(config, steps) {
-    const { load } = await import(pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js')));
-    const experiment = (await load()).open(config);
-    experiment.step(steps);
-    return `${experiment.digest()} accuracy ${experiment.evaluate({ count: 100 }).accuracy}`;
+const trained = new Map();
+function inNode(config, steps) {
+    const train = async () => {
+        const { load } = await import(pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js')));
+        const experiment = (await load()).open(config);
+        experiment.step(steps);
+        return `${experiment.digest()} accuracy ${experiment.evaluate({ count: 100 }).accuracy}`;
+    };
+    const key = `${config} ${steps}`;
+    if (!trained.has(key)) trained.set(key, train());
+    return trained.get(key);
 }
-for (const example of ['plain', 'vite', 'webpack'])
-    for (const inside of [false, true])
+for (const example of ['plain', 'vite', 'webpack']) {
+    let built; // once, with both pages
+    for (const page of ['index.html', 'inside.html'])
         test(
-            `${example}: builds from the tarball${inside ? ', the module inside,' : ''} and trains to the same bits in Chromium`,
+            `${example}: builds from the tarball${page === 'inside.html' ? ', the module inside,' : ''} and trains to the same bits in Chromium`,
             { skip: chromium.why },
             async () => {
                 const steps = example === 'plain' ? '&steps=200' : '';
                 assert.equal(
-                    await result(await project(example, inside)),
+                    await result(await (built ??= project(example)), page),
                     await inNode(`mixer=cat&task=mqar&seed=1${steps}`, 200),
                 );
             },
         );
+}
 test("vite: the development server's pages train, too", { skip: chromium.why }, async () => {
     const { createServer } = await import('vite');
-    for (const inside of [false, true]) {
-        const root = await copied('vite', inside);
-        const server = await createServer({ root, logLevel: 'silent', server: { port: 0 } });
-        try {
-            await server.listen();
+    const server = await createServer({
+        root: await copied('vite'),
+        logLevel: 'silent',
+        server: { port: 0 },
+    });
+    try {
+        await server.listen();
+        for (const page of ['index.html', 'inside.html'])
             assert.equal(
-                await resultAt(server.resolvedUrls.local[0]),
+                await resultAt(new URL(page, server.resolvedUrls.local[0]).href),
                 await inNode('mixer=cat&task=mqar&seed=1', 200),
             );
-        } finally {
-            await server.close();
-        }
+    } finally {
+        await server.close();
     }
 });
 for (const example of ['esbuild', 'rollup'])
