@@ -36,6 +36,11 @@ export default function VerifyView() {
     }, []);
     const going = phase.value === 'going';
     const waiting = proofs.value.some(({ long, outcome }) => long && !outcome);
+    const verdict = (
+        <b class={faults.value ? 'wrong' : 'right'}>
+            {faults.value ? `${faults.value} of ${done.value} checks fail` : `All ${done.value} checks hold`}
+        </b>
+    );
     return (
         <div class="verify" data-phase={phase.value} data-faults={faults.value}>
             <div class="verify-bar">
@@ -43,12 +48,7 @@ export default function VerifyView() {
                 <p class="verify-now" role="status">
                     {phase.value === 'done' && (
                         <>
-                            <b class={faults.value ? 'wrong' : 'right'}>
-                                {faults.value
-                                    ? `${faults.value} of ${done.value} checks fail`
-                                    : `All ${done.value} checks hold`}
-                            </b>{' '}
-                            in this browser (
+                            {verdict} in this browser (
                             {lab().isa === 'wasm' ? 'WebAssembly SIMD' : 'WebAssembly without SIMD'}), after{' '}
                             {seconds.value.toFixed(1)} s.
                         </>
@@ -58,7 +58,11 @@ export default function VerifyView() {
                             {done.value} of {total.value}: {doing.value}
                         </>
                     )}
-                    {phase.value === 'stopped' && `Stopped after ${done.value} of ${total.value}.`}
+                    {phase.value === 'stopped' && (
+                        <>
+                            Stopped after {done.value} of {total.value}. {faults.value > 0 && <>{verdict}.</>}
+                        </>
+                    )}
                     {phase.value === 'failed' && (
                         <span class="wrong">The self-check cannot go on: {why.value}.</span>
                     )}
