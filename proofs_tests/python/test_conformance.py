@@ -235,10 +235,10 @@ class Clock:
 def test_a_busy_machine_judges_the_same_cases(monkeypatch):
     """Processor time alone ends a plan; a long case is judged wherever there is room for it, also when the first cases
     were slow for their work; and what is not tried is said."""
-    clock, cases = Clock(monkeypatch), []
+    clock, cases, first = Clock(monkeypatch), [], 3.0
 
     def one(self, case, batch):
-        clock.now += 0.02 + 2e-9 * case.work
+        clock.now += 0.02 + 2e-9 * case.work + (0.0 if self.cases else first)
         cases.append(case)
         self.cases += 1
 
@@ -246,8 +246,9 @@ def test_a_busy_machine_judges_the_same_cases(monkeypatch):
     whole = judged(right, "attention", budget=1e5)
     assert whole.cases == whole.planned == len(cases) and not whole.untried
     took, number = clock.now, len(cases)
-    report = judged(right, "attention", budget=took + 0.1)
+    report = judged(right, "attention", budget=took + 5)
     assert report.cases == number and len({(c.seed, c.rows) for c in cases[number:]}) == number
+    first = 0.0
     report = judged(right, "attention", budget=0.25)
     assert 5 < report.cases < 13 and "2048, 4097" in report.untried and f"not tried: {report.untried}" in str(report)
 
