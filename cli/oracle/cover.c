@@ -200,7 +200,10 @@ static void find_levels(search *s) {
     const int is_free = (cover_has(m, "D") && !cover_is_fixed(s->p, "D")) ||
                         (cover_has(m, "dk") && !cover_is_fixed(s->p, "dk")) ||
                         (cover_has(m, "d") && !cover_is_fixed(s->p, "d"));
-    int H = cover_has(m, "H") ? (int)cover_given(s->p, 0, "H") : 1, width = (int)cover_given(s->p, 0, "D");
+    int H = cover_has(m, "H")    ? (int)cover_given(s->p, 0, "H")
+            : cover_has(m, "Hq") ? (int)cover_given(s->p, 0, "Hv")
+                                 : 1,
+        width = (int)cover_given(s->p, 0, "D");
     if (H < 1) H = 1;
     const int sized = cover_takes(s->p, 0, H, 8);
     width = width ? width / H : (int)cover_given(s->p, 0, cover_has(m, "dk") ? "dk" : "d");
@@ -216,7 +219,7 @@ static void find_levels(search *s) {
         set_levels(s, COVER_HEADS, &none, 1);
         set_levels(s, COVER_COLUMNS, &none, 1);
     } else {
-        const int same = !cover_has(m, "H") || cover_is_fixed(s->p, "H") || w->same_heads;
+        const int same = !cover_heads(s->p);
         set_levels(s, COVER_HEADS, same ? &H : heads, same ? 1 : COUNT(heads));
         set_levels(s, COVER_COLUMNS, is_free ? columns : &width, is_free ? COUNT(columns) : 1);
     }

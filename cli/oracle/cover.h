@@ -86,6 +86,7 @@ void cover_only(char *text, size_t size, const cover_case *cases, const char *wr
 int cover_has(const oracle_mechanism *m, const char *name);     // a parameter of that name
 size_t cover_given(const cover *p, int mode, const char *name); // its whole number; 0: none
 int cover_is_fixed(const cover *p, const char *name);
+const char *cover_heads(const cover *p);                 // the number of heads that cases may change, or NULL
 int cover_takes(const cover *p, int mode, int H, int d); // whether it runs with so many heads and columns
 void cover_find_draws(cover *p);                         // p->linear and p->draws
 void cover_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -65,6 +65,34 @@ static size_t fitting_rows(const cover *p, int mode, size_t n) {
     return (n + step - 1) / step * step;
 }
 
+static const char *const apart[] = {"Hq", "Hk", "Hv", "g_columns", "beta_columns", NULL};
+
+const char *cover_heads(const cover *p) {
+    const oracle_mechanism *m = p->what.mechanism;
+    if (p->what.same_heads) return NULL;
+    if (cover_has(m, "H")) return cover_is_fixed(p, "H") ? NULL : "H";
+    for (int i = 0; apart[i]; i++)
+        if (!cover_has(m, apart[i]) || cover_is_fixed(p, apart[i])) return NULL;
+    return "Hv";
+}
+
+// Heads of queries and keys apart from the states' (linear_attention_core): as many, more queries than states
+// or fewer. g and beta stay what the mode has: a column for each head or channel of one, or one for all.
+static void set_apart(char *text, const cover *p, const cover_case *c, int shared) {
+    const int mode = c->is[COVER_MODE];
+    const size_t given = cover_given(p, mode, "Hv"), g = cover_given(p, mode, "g_columns"),
+                 beta = cover_given(p, mode, "beta_columns"),
+                 H = cover_heads(p) ? (size_t)c->is[COVER_HEADS] : given,
+                 dk = cover_is_fixed(p, "dk") ? cover_given(p, mode, "dk") : (size_t)c->is[COVER_COLUMNS];
+    if (cover_heads(p)) {
+        set_size(text, p, "Hq", shared == 0 ? H : shared == 1 ? 2 * H : 1);
+        set_size(text, p, "Hk", shared == 0 ? H : shared == 1 && H % 2 == 0 ? H / 2 : 1);
+        set_size(text, p, "Hv", H);
+    }
+    if (g) set_size(text, p, "g_columns", g == given ? H : H * dk);
+    if (beta) set_size(text, p, "beta_columns", beta == given ? H : 1);
+}
+
 void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c) {
     const int mode = c->is[COVER_MODE], number = (int)(c->seed / 1000);
     const int shared =
@@ -76,7 +104,10 @@ void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c) {
     *text = 0;
     set_size(text, p, "L", fitting_rows(p, mode, (size_t)c->is[COVER_ROWS]));
     if (c->is[COVER_HEADS] == 0) return;
-    set_size(text, p, "H", H);
+    if (cover_has(p->what.mechanism, "Hq"))
+        set_apart(text, p, c, shared);
+    else
+        set_size(text, p, "H", H);
     set_size(text, p, "Hkv", shared == 0 ? H : shared == 1 && H % 2 == 0 ? H / 2 : 1);
     if (cover_given(p, mode, "H") && cover_given(p, mode, "HV"))
         set_size(text, p, "HV", H * (cover_given(p, mode, "HV") / cover_given(p, mode, "H")));

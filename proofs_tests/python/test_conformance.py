@@ -133,12 +133,28 @@ def test_the_plan_is_its_versions():
     assert f"`{hashed.hexdigest()[:16]}`" == pinned[4].strip(), "a new version is needed: VECTORS_SUITE and a row of that table"
 
 
+def test_the_oracle_takes_every_case():
+    """No plan has sizes that its mechanism refuses (of nine rows: which rows fit is the plan's own)."""
+    for name, m in sorted(ref._mechanisms().items()):
+        cases, _ = _plan.plan(name, usual_sizes(m), start=True)
+        for sizes in {tuple(s for s in c.sizes if s[0] != "L") for c in cases if c.columns <= 16}:
+            drawn = seqmix.testing.draw(name, length=9, **dict(sizes))
+            params = drawn.pop("params")
+            with ref._Case(name, params) as case:
+                for n, a in drawn.items():
+                    if n != "dy":
+                        case.set(n, a)
+                case.run()
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_heads_share_keys(seed):
     """Grouped heads are in the plan of every seed: two heads with the same keys, and all of them."""
     sizes = [dict(c.sizes) for c in _plan.plan("attn_core", {"H": 4, "Hkv": 2, "d": 8, "window": 33}, {}, seed)[0]]
     assert {(s["H"], s["Hkv"]) for s in sizes} == {(1, 1), (2, 2), (2, 1), (3, 3), (3, 1), (8, 8), (8, 4), (8, 1)}
     kda = [dict(c.sizes) for c in _plan.plan("kda_core", {"H": 2, "dk": 8, "dv": 6}, {}, seed)[0]]
+    onnx = [dict(c.sizes) for c in _plan.plan("linear_attention_core", usual_sizes(ref.linear_attention_core), {}, seed)[0]]
+    assert {s["Hv"] for s in onnx} == {1, 2, 3, 8} and {s["Hq"] > s["Hv"] for s in onnx if s["Hq"] != s["Hv"]} == {True, False}
     assert {s["H"] for s in kda} == {1, 2, 3, 8} and {s["dk"] for s in kda} == {4, 8, 16, 32, 64, 128}
 
 

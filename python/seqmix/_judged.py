@@ -112,7 +112,7 @@ class Judged:
             seed,
             but,
             start=any(n in self.layer.states for n in self.optional),
-            same_heads=not (self.layout == "bhld" or self.layer.takes("H")),
+            same_heads=not (self.layout == "bhld" or self.layer.takes("Hq" if "Hq" in m.params else "H")),
             huge=int(math.log2(form.huge)),
             saturated=form.most > 1e5,
         )
