@@ -16,10 +16,14 @@ import { restoreFiles } from './state/mnist.ts';
 import { watchSession } from './state/session.ts';
 import { inspect, start } from './state/start.ts';
 import { restoreText } from './state/own_text.ts';
+import { view } from './state/page.ts';
+import { readAddress } from './state/url.ts';
 import { applyTheme } from './core/theme.ts';
 import { App } from './views/app.tsx';
+import { FIRST_VIEW } from './views/list.ts';
 import { Broken } from './views/notice.tsx';
 import { listen } from './views/shortcuts.tsx';
+import { fetchFirst } from './views/switcher.tsx';
 import { listenForTables } from './views/table_part.tsx';
 
 /** Keep the page's files, so that it opens without a network next time; later, when the first view has its
@@ -37,7 +41,11 @@ applyTheme();
 const root = document.getElementById('app')!;
 try {
     const base = document.baseURI;
-    start(await load({ wasm: new URL(wasm, base), scalar: new URL(scalar, base) }));
+    const engine = load({ wasm: new URL(wasm, base), scalar: new URL(scalar, base) });
+    const { view: asked } = readAddress(location.hash).view;
+    if (asked === FIRST_VIEW && location.hash.length > 1) void fetchFirst(); // beside the engine
+    start(await engine);
+    if (view.value.view === FIRST_VIEW) await fetchFirst();
     Object.assign(globalThis, { seqmix: inspect });
     render(<App />, root);
     listen();

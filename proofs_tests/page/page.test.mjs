@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { EDITOR, LATER, MODULE, PROOFS, WHOLE } from '../support/sizes.mjs';
+import { EDITOR, FIRST_LOAD, LATER, MODULE, PROOFS, WHOLE } from '../support/sizes.mjs';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
@@ -416,6 +416,7 @@ test(
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles at first`);
         assert.ok(later > 0 && later < LATER, `${later} bytes of scripts and styles of other views`);
         assert.ok(editor > 50_000 && editor < EDITOR, `${editor} bytes of the view Equations`);
+        assert.ok(code + module <= FIRST_LOAD, `${code + module} bytes at first in all`);
         assert.ok(module > 0 && module <= MODULE, `${module} bytes of WebAssembly`);
         assert.ok(whole > module && whole <= WHOLE, `${whole} bytes of the whole module`);
         assert.ok(proofs > 0 && proofs <= PROOFS, `${proofs} bytes of proofs`);

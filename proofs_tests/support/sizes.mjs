@@ -29,7 +29,9 @@ export const PROOFS =
     1_400 + // CAT's Propositions 1 (C) and 2; what is said of a text that a paper's reader types
     1_600 + // proofs that measure what the papers speak of; a NaN is seen in every kernel
     1_500; // the delta rule with another key to erase, and its check in double
+/** What a first visit fetches in all: scripts and styles, and the module. */
+export const FIRST_LOAD = 300_000;
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
-export const LATER = 90_000;
+export const LATER = 90_000 + 30_000; // the view Experiment with its charts, which a first visit fetched before
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;

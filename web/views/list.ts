@@ -2,7 +2,6 @@
 // one file that exports its component as default, and one entry here; it is fetched when it is first opened,
 // so that the first view stays small.
 import type { ComponentType } from 'preact';
-import Experiment from './experiment.tsx';
 
 /** The four places of the page, and the view that each opens with. */
 export const PLACES = [
@@ -47,7 +46,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Compare',
         title: 'Experiment',
         sentence: '',
-        load: () => Promise.resolve({ default: Experiment }), // at once
+        load: () => import('./experiment.tsx'),
     },
     {
         id: 'inside',

@@ -6,10 +6,9 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { addressOf } from '../state/address.ts';
 import { opened, said, view } from '../state/page.ts';
 import { openView } from '../state/viewing.ts';
-import Experiment from './experiment.tsx';
 import { FIRST_VIEW, PLACES, VIEWS, type ViewEntry } from './list.ts';
 
-const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map([[FIRST_VIEW, Experiment]]));
+const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map());
 const failed = signal<{ id: string; message: string } | null>(null);
 
 function current(): ViewEntry {
@@ -27,6 +26,9 @@ async function fetchView({ id, title, load }: ViewEntry): Promise<void> {
         said.value = `${title} could not be loaded.`;
     }
 }
+
+/** The view that most addresses open, to be there when the page is drawn. */
+export const fetchFirst = (): Promise<void> => fetchView(VIEWS.find(({ id }) => id === FIRST_VIEW)!);
 
 /** A link to a view. */
 function ViewLink({ id, name, current }: { id: string; name: string; current: 'page' | 'true' | undefined }) {
