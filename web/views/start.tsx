@@ -39,7 +39,7 @@ function takeUp(words: readonly string[]): void {
 const place = (step: number) => document.getElementById(`step-${step}`);
 
 const SEEN_FOR = 700; // milliseconds: who only passes by has not seen it
-/** The board, which trains once it is seen and the models above it have learnt. */
+/** The board, which trains once it is seen, higher than where it begins, and the models above have learnt. */
 function Below() {
     const host = useRef<HTMLElement>(null);
     const ready = isTrained('attention') && isTrained('keys');
@@ -55,7 +55,7 @@ function Below() {
                     if (tally().fresh) runBoard();
                 }, SEEN_FOR);
             },
-            { rootMargin: '0px 0px -50%' },
+            { rootMargin: '0px 0px -60%' },
         );
         observer.observe(host.current!);
         return () => {
