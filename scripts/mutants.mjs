@@ -42,6 +42,7 @@ const faults = [
     ["kernels/iir.c", "if (p->mode == SMX_IIR_CAUSAL) memset(back", "if (p->mode == SMX_IIR_CARRY) memset(back", "the adjoint is cut between the wrong bins", ["test_iir"]],
     ["kernels/iir.c", "v16_lt(best, now)", "v16_le(best, now)", "the max pool's last maximum wins a tie", ["test_iir"]],
     ["kernels/state.c", "a[at], (int)(t + r)", "a[at], (int)(t + r) + 1", "a key decays in the row that writes it", ["test_state"]],
+    ["kernels/state.c", "if (c->delta && !d->x->erase) add_row", "if (c->delta) add_row", "the key that is written gets the gradient of the one that is erased", ["test_state"]],
     ["kernels/scan.c", "v16_madd(bs, now, flow)", "v16_madd(bs, in, flow)", "the gradient of the step counts the step twice", ["test_scan"]],
     ["kernels/ema.c", "v16_load(before + i), v16_load(keep)", "v16_load(after + i), v16_load(keep)", "the decay's gradient meets the state after the row", ["test_scan"]],
     ["kernels/s4d.c", "(double)re_b + (double)l * q.re", "(double)re_b", "the slope of the powers forgets the block", ["test_scan"]],
