@@ -12,9 +12,14 @@
 #include "cover.h"
 #include "judge.h"
 #include "model/base/error.h"
+#include "model/run/language.h"
+#include "cli/texts.h"
+#include "text_case.h"
 
 typedef struct {
     const char *results, *manifest, *only;
+    const char *text, *bind; // a config whose text is judged in place of results
+    char equations[8300];    // that text
     const compare_format *format;
     int as[4]; // asked for, in the order of compare_formats
     int json, partial;
@@ -49,25 +54,35 @@ static double *numbers_of(const npy *a) {
     return x;
 }
 
-// 0: judged; 1: it was not given; -1: unreadable.
-static int read_pair(judged_array *j, const manifest *m, const options *o, const json *entry,
-                     smx_error *error) {
+// What a file holds.
+static int read_got(judged_array *j, const char *path, const char *ref_path, smx_error *error) {
+    npy got;
+    if (manifest_other_file(path, ref_path, error) || npy_read(&got, path, error)) return -1;
+    const int status = manifest_fits(&j->is, &got, path, error);
+    j->got = numbers_of(&got);
+    npy_free(&got);
+    return status;
+}
+// What the text made; NULL: files are judged. 0: judged; 1: it was not given; -1: unreadable.
+static int read_pair(judged_array *j, const manifest *m, const options *o, const text_results *made,
+                     int gradient, const json *entry, smx_error *error) {
     char ref_path[MANIFEST_PATH], got_path[MANIFEST_PATH];
     struct stat st;
-    npy ref, got;
+    npy ref;
+    const text_result *of = made ? text_case_find(made, entry->key, gradient) : NULL;
     if (manifest_array_of(m, entry, m->folder, ref_path, &j->is, error) ||
-        manifest_array_of(m, entry, o->results, got_path, &j->is, error))
+        (!made && manifest_array_of(m, entry, o->results, got_path, &j->is, error)))
         return -1;
-    if (stat(got_path, &st)) return 1;
-    if (manifest_other_file(got_path, ref_path, error) || npy_read(&ref, ref_path, error)) return -1;
+    if (made ? !of : stat(got_path, &st)) return 1;
+    if (npy_read(&ref, ref_path, error)) return -1;
     int status = manifest_fits(&j->is, &ref, ref_path, error);
-    if (!status && !(status = npy_read(&got, got_path, error))) {
-        status = manifest_fits(&j->is, &got, got_path, error);
-        j->got = numbers_of(&got);
-        j->ref = numbers_of(&ref);
-        if (!status && (!j->got || !j->ref)) status = error_say(error, "out of memory");
-        npy_free(&got);
-    }
+    if (!status && !made) status = read_got(j, got_path, ref_path, error);
+    if (!status && made && of->n != ref.count)
+        status = error_say(error, "%.60s has %zu numbers; %zu are wanted", entry->key, of->n, ref.count);
+    if (!status && made && (j->got = malloc(of->n * sizeof *j->got + 1)))
+        memcpy(j->got, of->x, of->n * sizeof *j->got);
+    j->ref = numbers_of(&ref);
+    if (!status && (!j->got || !j->ref)) status = error_say(error, "out of memory");
     j->allowed = manifest_tolerance(m, &j->is, o->format);
     j->scale = j->is.scale > 0 ? j->is.scale : 0;
     j->worst = 0;
@@ -227,14 +242,22 @@ static void note_length(verdict *v, const json *entry, int wrong) {
 static void judge_case(verdict *v, const options *o, const manifest *m, const json *entry) {
     static const char *const parts[] = {"outputs", "gradients"};
     int wrong[2] = {0, 0}, given[2] = {0, 0};
+    text_results made = {.n = 0};
+    smx_error why = {0};
     v->cases++;
     begin_mechanism(o, v, entry);
+    if (o->text && text_case_run(&made, m, entry, o->text, o->equations, o->bind, &why)) {
+        cli_fail("case %s: %s", manifest_case_name(entry), why.message);
+        v->bad++;
+        text_case_free(&made);
+        return;
+    }
     for (int g = 0; g < 2; g++) {
         const json *part = json_get(entry, parts[g]);
         for (const json *a = part ? part->child : NULL; a; a = a->next) {
             judged_array j = {.got = NULL};
             smx_error error = {0};
-            const int status = read_pair(&j, m, o, a, &error);
+            const int status = read_pair(&j, m, o, o->text ? &made : NULL, g, a, &error);
             if (status < 0) {
                 cli_fail("case %s: %s", manifest_case_name(entry), error.message);
                 v->bad++;
@@ -253,6 +276,7 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
             judged_free(&j);
         }
     }
+    text_case_free(&made);
     v->wrong += (size_t)(wrong[0] || wrong[1]);
     if (!given[0] && !given[1]) return;
     note_length(v, entry, wrong[0] || wrong[1]);
@@ -268,6 +292,10 @@ static const cli_option table[] = {
     {"--f32", NULL, "as float32", OPTION_FLAG, offsetof(options, as[1]), 0, 0},
     {"--f16", NULL, "as float16", OPTION_FLAG, offsetof(options, as[2]), 0, 0},
     {"--bf16", NULL, "as bfloat16", OPTION_FLAG, offsetof(options, as[3]), 0, 0},
+    {"--text", "CONFIG", "in place of a folder: what a text of equations makes of each case, in float32",
+     OPTION_TEXT, offsetof(options, text), 0, 0},
+    {"--bind", "NAME=ARRAY,..", "what stands in the text for the case's arrays, where it is not their name",
+     OPTION_TEXT, offsetof(options, bind), 0, 0},
     {"--partial", NULL, "some of the files are enough: what is not given is not asked for", OPTION_FLAG,
      offsetof(options, partial), 0, 0},
     {"--report", "FILE", "write a page: mechanisms and properties, faults, the shortest wrong cases",
@@ -282,7 +310,7 @@ static const cli_option table[] = {
 static int judge(int argc, char **argv);
 const cli_command cli_judge = {
     .name = "judge",
-    .usage = "--manifest FILE DIR",
+    .usage = "--manifest FILE DIR|--text CONFIG",
     .help = "results against a set of test vectors, and what kind of fault the errors suggest",
     .options = table,
     .plain = offsetof(options, results),
@@ -308,11 +336,24 @@ static int conclude(const options *o, const verdict *v, const manifest *m) {
         cli_fail(
             "judge: %zu of the files that the manifest names are not in %s: --only and --partial ask for less",
             lacking, o->results);
-    const judge_written w = {o->report, o->badge, o->results, o->format->name, counts, !v->bad && !lacking};
+    const judge_written w = {o->report,       o->badge, o->results ? o->results : o->text,
+                             o->format->name, counts,   !v->bad && !lacking};
     if ((o->report || o->badge) &&
         (v->report ? judge_report_write(v->report, m, &w) : cli_fail("judge: out of memory")))
         return 2;
     return v->bad || lacking ? 2 : v->past ? 1 : 0;
+}
+
+// The text of the config; it is computed in float32, and of a scan's last states a text knows nothing.
+static int read_text(options *o) {
+    smx_error error = {0};
+    if (cli_refuse_several("judge", o->text)) return -1;
+    config *c = config_parse(o->text, 0, &error);
+    const int status = !c || cli_text(o->equations, sizeof o->equations, c, &error);
+    config_free(c);
+    if (!o->as[0] && o->format == compare_formats) o->format = compare_format_named("f32");
+    o->partial = 1;
+    return status ? cli_fail("%s", error.message) : 0;
 }
 
 static int judge(int argc, char **argv) {
@@ -321,8 +362,9 @@ static int judge(int argc, char **argv) {
     verdict v = {.wrong_from = (size_t)-1};
     smx_error error = {0};
     if (cli_read_options(&cli_judge, argc, argv, &o)) return 2;
-    if (!o.manifest || !o.results)
-        return cli_usage_error(&cli_judge, "--manifest FILE and a folder of results");
+    if (!o.manifest || !o.results == !o.text)
+        return cli_usage_error(&cli_judge, "--manifest FILE, and a folder of results or --text CONFIG");
+    if (o.bind && !o.text) return cli_fail("judge: --bind names what stands in a text: --text CONFIG");
     for (size_t i = 1; i < sizeof o.as / sizeof *o.as; i++) {
         if (!o.as[i]) continue;
         if (o.as[0] || o.format != compare_formats)
@@ -330,6 +372,7 @@ static int judge(int argc, char **argv) {
         o.format = &compare_formats[i];
     }
     if ((o.report && cli_can_write(o.report)) || (o.badge && cli_can_write(o.badge))) return 2;
+    if (o.text && read_text(&o)) return 2;
     if (manifest_open(&m, o.manifest, &error)) return cli_fail("%s", error.message);
     if (o.report || o.badge) v.report = judge_report_open();
     for (const json *entry = m.cases->child; entry; entry = entry->next)

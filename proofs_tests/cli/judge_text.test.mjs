@@ -1,0 +1,70 @@
+// judge_text.test.mjs: seqmix judge --text: texts of examples/equations against the oracle's cores, by names
+// bound to their arrays; wrong texts and bindings are named.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { seqmix } from '../support/program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-judge-text-'));
+after(() => rmSync(folder, { recursive: true }));
+const manifests = new Map();
+function manifestOf(mechanism) {
+    if (!manifests.has(mechanism)) {
+        const to = join(folder, mechanism);
+        assert.equal(seqmix('vectors', '--only', mechanism, '--out', to).status, 0);
+        manifests.set(mechanism, join(to, 'manifest.json'));
+    }
+    return manifests.get(mechanism);
+}
+function judge(mechanism, text, bind, ...more) {
+    const eq = `mixer=equations&eq=${text.includes('=') ? encodeURIComponent(text) : `@examples/equations/${text}.eq`}`;
+    const names = bind ? ['--bind', bind] : [];
+    return seqmix('judge', '--manifest', manifestOf(mechanism), '--text', eq, ...names, ...more);
+}
+const DELTA =
+    'scan S[k][v] over q, k, v, g, b\n R = diag(exp(g)) @ S\n S = R + outer(k, b * (v - k @ R))\n o = q @ S';
+
+test('texts agree with the oracle, y and every gradient, one sequence and several', () => {
+    const texts = [
+        ['gdn2_core', 'gated_delta2', 'e=b,S=s0,o=y', 16],
+        ['rwkv7_core', 'rwkv7', 'w=g,u=k,c=kk,S=s0,o * root_dv=y', 16],
+        ['kda_core', DELTA, 'b=beta,S=s0,o / root_dk=y', 7, '--only', 'kda_core_batched'],
+        ['fox_core', 'fox', 'f=g,attention(q, k, v, bias=f, kv_heads=Hkv)=y', 10],
+        ['mingru_core', 'mingru', 'z=sigmoid(z),h=h0,h=y', 0, '--only', 'mingru_core_plain'],
+    ];
+    for (const [mechanism, text, bind, arrays, ...more] of texts) {
+        const { status, stdout, stderr } = judge(mechanism, text, bind, ...more);
+        assert.equal(status, 0, `${mechanism}: ${stdout}${stderr}`);
+        const [, judged, past] = /^judge: (\d+) arrays of \d+ cases, (\d+) past/m.exec(stdout);
+        assert.ok(Number(judged) >= Math.max(arrays, 3) && past === '0', stdout);
+    }
+});
+
+test('a wrong text is told from a right one, and its fault is named', () => {
+    const unscaled = judge('kda_core', DELTA, 'b=beta,S=s0,o=y', '--only', 'kda_core_batched');
+    assert.equal(unscaled.status, 1);
+    assert.match(unscaled.stdout, /sqrt\(dk\)/);
+    const plain = DELTA.replace('v - k @ R', 'v');
+    assert.equal(
+        judge('kda_core', plain, 'b=beta,S=s0,o / root_dk=y', '--only', 'kda_core_batched').status,
+        1,
+    );
+});
+
+test('what cannot be bound is a sentence', () => {
+    const said = (status, words, ...of) => {
+        const result = judge('gdn2_core', ...of);
+        assert.equal(result.status, status);
+        assert.match(result.stderr, words);
+    };
+    said(2, /--bind NAME=s0: nothing in the text is s0/, 'gated_delta2', 'e=b,o=y');
+    said(2, /the case has no input nothing/, 'gated_delta2', 'e=nothing,o=y');
+    said(2, /it must be NAME=ARRAY/, 'gated_delta2', 'e,o=y');
+    said(2, /the case does not give x, which the text's line/, 'gated_delta2', 'S=s0,y=y');
+    said(2, /there is no function relux/, 'o = relux(q)', 'o=y');
+    const folders = seqmix('judge', '--manifest', manifestOf('gdn2_core'), folder, '--bind', 'e=b');
+    assert.equal(folders.status, 2);
+    assert.match(folders.stderr, /--bind names what stands in a text/);
+});
