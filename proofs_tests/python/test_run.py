@@ -1,6 +1,7 @@
 """seqmix.Run: the program's runs, to the bit; arrays that outlive the run that they show; data of one's own;
 one thread at a time; sweeps that do not depend on their workers; the page with a set-up in it."""
 import copy
+import ctypes
 import gc
 import html
 import json
@@ -21,6 +22,8 @@ import numpy as np
 import pytest
 
 import seqmix
+from seqmix import _native
+from seqmix import run as runs
 from seqmix._config import config_values
 
 PROGRAM = Path(sys.prefix) / "bin/seqmix"
@@ -494,6 +497,15 @@ def test_a_state_reads_on_and_writes(tmp_path):
     assert len(mine) == 20 == len(theirs)
     # (The program writes bytes that are no text as the replacement character.)
     assert all(chr(a) == b for a, b in zip(mine, theirs) if 32 <= a < 127), (mine, theirs)
+
+
+def test_records_name_the_fields_of_run_h():
+    kinds = {ctypes.c_double: "float", ctypes.c_uint64: "int", ctypes.c_int: "int"}
+    for record, struct in ((runs.Metrics, "smx_metrics"), (runs.Evaluation, "smx_evaluation")):
+        fields = _native.headers().structs[struct]._fields_
+        assert list(record._fields) == [name for name, _ in fields]
+        said = [getattr(kind, "__forward_arg__", kind) for kind in record.__annotations__.values()]
+        assert said == [kinds[kind] for _, kind in fields]
 
 
 def test_what_a_state_refuses():

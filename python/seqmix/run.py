@@ -3,7 +3,6 @@ this package train, to the same bit everywhere. Long because a run has a method 
 of it."""
 from __future__ import annotations
 
-import collections
 import contextlib
 import ctypes
 import json
@@ -29,22 +28,35 @@ __all__ = ["Evaluation", "Metrics", "Run", "Sample"]
 SLICE = 0.1  # seconds of training between two looks at Ctrl-C and the progress bar
 
 
-def _record(name: str, struct: str) -> Any:
-    fields = [field for field, _ in _native.headers().structs[struct]._fields_]
-    return collections.namedtuple(name, fields, module=__name__)
-
-
 # The fields are those of run.h, which says what they mean.
-Metrics = _record("Metrics", "smx_metrics")
-Metrics.__doc__ = (
-    "step, loss, accuracy, rate, gradient_norm of the last step; params; steps planned; bytes and flops of"
-    " training."
-)
-Evaluation = _record("Evaluation", "smx_evaluation")
-Evaluation.__doc__ = (
-    "loss (nats, or squared error), accuracy, sequence_accuracy, r2, free_accuracy, ...: see smx_evaluation"
-    " in docs/API.md."
-)
+class Metrics(NamedTuple):
+    """Of the last step, and what training takes: see smx_metrics in docs/API.md."""
+
+    step: int
+    loss: float
+    accuracy: float
+    rate: float
+    gradient_norm: float
+    params: int
+    steps: int
+    bytes: int
+    flops: int
+
+
+class Evaluation(NamedTuple):
+    """Loss (nats, or squared error) and what was answered right: see smx_evaluation in docs/API.md."""
+
+    loss: float
+    accuracy: float
+    sequence_accuracy: float
+    r2: float
+    free_accuracy: float
+    free_sequence_accuracy: float
+    targets: int
+    sequences: int
+    regression: int
+    text: int
+    free_running: int
 
 
 class Form(NamedTuple):
