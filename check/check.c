@@ -350,8 +350,9 @@ static void measure_growth(check_report *r, const config *c, uint64_t seed) {
         close_bench(&b);
     }
     r->stable = 1;
+    // Where the gradient at y cancels in a norm or a softmax, all that is left is rounding, which may vanish.
     for (size_t i = 0; i < r->n_lengths; i++)
-        r->stable &= r->growth[i] <= 100 * r->growth[0] && r->growth[i] < 1e6;
+        r->stable &= r->growth[i] <= 100 * fmax(r->growth[0], 0x1p-10) && r->growth[i] < 1e6;
 }
 static void measure_cost(check_report *r, const config *c) {
     static const size_t lengths[CHECK_COSTS] = {1024, 65536};
