@@ -144,7 +144,7 @@ help: ## list the targets
 GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
-FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp
+FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp quick-tables
 FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
@@ -171,8 +171,8 @@ test-list: ## after a test was added, renamed or removed, and make test: write p
 	@scripts/tally.sh --record $(ALL_TESTS)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets random-texts whole-models mutants fuzz
-test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, whole models, planted faults, fuzzing
+SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets quick-tables random-texts whole-models mutants fuzz
+test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, the papers' tables in their easy forms, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
 slow-parts: ; @echo $(SLOW_PARTS)
@@ -183,6 +183,13 @@ whole-models: $(BIN)/tests/test_whole_model
 every-exp: $(BIN)/tests/test_vmath
 	@SEQMIX_EXP=all $<
 .PHONY: slow-parts random-texts whole-models every-exp
+
+quick-tables: build/seqmix ## every table of `seqmix reproduce` in its easy form, to the digests of the list (minutes)
+	@rm -f build/test/reproduce.count
+	$(call judge,,reproduce)
+	@rm -f build/test/reproduce.count
+quick-tables: export SEQMIX_TABLES := all
+.PHONY: quick-tables
 
 test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and GNU parallel (skipped where they are not installed)
 	$(call judge,,cluster)

@@ -79,6 +79,23 @@ function section({ name, source, title, hours }) {
     ];
 }
 
+/** Each statement of a stored table in a line, with both rows' means. */
+function statements({ name, source, title }) {
+    const found = read(name);
+    if (!found) return [];
+    const value = (of) => {
+        const { rate, rates } = found.rows.find(({ row }) => row === of);
+        return rate ? number(mean(rates[rate].values), found.head.measure) : 'no finite loss';
+    };
+    const unit = found.head.measure === 'accuracy' ? ' %' : '';
+    return found.claims
+        .filter(({ verdict }) => verdict !== 'not run')
+        .map(
+            ({ claim, verdict, better, worse }) =>
+                `- ${source}, ${title}: ${claim}. **${verdict}**: ${value(better)} against ${value(worse)}${unit}`,
+        );
+}
+
 export function page() {
     const tables = known();
     const claims = tables.flatMap(({ name, source }) =>
@@ -99,6 +116,9 @@ export function page() {
         '',
         `So far ${count('holds')} statements hold, ${count('does not hold')} do not, and of ${count('cannot tell')} these runs cannot tell.`,
         '`fast=1` in a config: its digests are those of one instruction set; all others are the same everywhere.',
+        'The easy forms of `--quick` have `fast=0`: [quick.json](reproduction/quick.json) has the digests that they end in everywhere.',
+        '',
+        ...tables.flatMap(statements),
         '',
         ...tables.flatMap(section),
     ].join('\n');

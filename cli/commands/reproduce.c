@@ -37,7 +37,7 @@ const cli_command cli_reproduce = {
 
 static void list(void) {
     for (const reproduction *t = reproductions; t->name; t++)
-        printf("%-26s %-22s %4.1f h  %s\n", t->name, t->source, t->hours, t->title);
+        printf("%-26s %-32s %4.1f h  %s\n", t->name, t->source, t->hours, t->title);
 }
 
 static int is_missing(const reproduced *is, size_t r, long s) {

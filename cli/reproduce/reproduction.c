@@ -20,7 +20,7 @@ int reproduction_job(const reproduction *t, const reproduced_row *row, const cha
     smx_error e = {0};
     *j = (job){0};
     const int n = snprintf(text, sizeof text, "%s&%s&%s%srate=%s&seed=%ld", t->common, row->config,
-                           quick ? t->quick : "", quick ? "&" : "", rate, seed);
+                           quick ? t->quick : "", quick ? "&fast=0&" : "", rate, seed);
     if (n >= (int)sizeof text) return cli_fail("reproduce: the config of %s is too long", row->name);
     config *c = config_parse(text, 0, &e);
     int status = c ? 0 : cli_fail("reproduce: %s, %s: %s", t->name, row->name, e.message);
