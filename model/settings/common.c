@@ -50,8 +50,7 @@ const config_key common_keys[] = {
     REAL_KEY("decay", S, decay, "0", 0, 10, "weight decay (decoupled, matrices only)", "training"),
     REAL_KEY(
         "dropout", S, dropout, "0", 0, 0.99,
-        "share of numbers set to 0 while training, of what enters the first block and of what each mixer and "
-        "MLP adds",
+        "share of numbers set to 0 while training: of the first block's input, of what a mixer or MLP adds",
         "training"),
     REAL_KEY("clip", S, clip, "1", 0, 1e9, "largest norm of the whole gradient; 0: no clipping", "training"),
     REAL_KEY("beta1", S, beta1, "0.9", 0, 0.9999999, "AdamW's first moment", "training"),
@@ -59,8 +58,7 @@ const config_key common_keys[] = {
     REAL_KEY("epsilon", S, epsilon, "1e-8", 1e-30, 1, "AdamW's epsilon, outside the root", "training"),
     INT_KEY("threads", S, threads, "1", 1, 256,
             "threads of the native program; the numbers do not depend on it", "run"),
-    FLAG_KEY("fast", S, fast, "0|1", "0",
-             "1: fused multiply-add where the machine has it: faster, and not the same bits everywhere",
+    FLAG_KEY("fast", S, fast, "0|1", "0", "1: fused multiply-add: faster, not the same bits everywhere",
              "run"),
     {0},
 };
