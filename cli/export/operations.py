@@ -294,7 +294,7 @@ def retention(q, k, v, heads):
     decay = torch.log1p(-(2.0 ** (-5 - torch.arange(heads).double()))).to(q)
     q, k, v, _ = _split(q, k, v, None, heads)
     gates = decay[:, None].expand(*q.shape[:2], heads, 1)
-    return _state(q, k, v, None, gates, heads, False, 1 / math.sqrt(q.shape[-1]))
+    return _state(q, k, v, None, gates, heads, None, 1 / math.sqrt(q.shape[-1]))
 
 
 def lstm(z, u):

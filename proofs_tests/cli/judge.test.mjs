@@ -156,7 +156,7 @@ test('judge: what it cannot read is a sentence, a part of the files will do, JSO
         assert.match(stderr, words);
     };
     const manifest = at('usual', 'manifest.json');
-    refuses(/takes --manifest|--manifest FILE and a folder/, at('usual'));
+    refuses(/judge needs --manifest FILE, and a folder of results/, at('usual'));
     refuses(/no\.json/, '--manifest', at('no.json'), at('usual'));
     refuses(/no case of .* begins with 'nothing'/, '--manifest', manifest, at('usual'), '--only', 'nothing');
     mkdirSync(at('empty'));

@@ -98,12 +98,14 @@ const OWN = {
         beta: floats(28, 0, 1),
         g: floats(56, -1, 0),
         ...{ H: 2, keys: 2, values: 3, gates: 'channel' },
+        without: 'erase', // the delta rule's
     },
     delta: {
         q: floats(28),
         k: floats(28, -0.5, 0.5),
         beta: floats(28, 0, 1),
         g: floats(28, -1, 0),
+        erase: floats(28, -0.5, 0.5),
         ...{ H: 2, keys: 2, values: 3, gates: 'head', shared: true },
     },
     taylor: { d: 4 },
