@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import {
     allReady,
     browser,
+    fileChooser,
     eventually,
     goto,
     kept,
@@ -174,7 +175,7 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
     try {
         for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
         const hand = async (...names) => {
-            const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, 'Choose files …')]);
+            const chooser = await fileChooser(page, 'Choose files …');
             await chooser.accept(names.map((name) => join(folder, name)));
         };
         await allReady(page);

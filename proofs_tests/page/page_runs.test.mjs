@@ -12,6 +12,7 @@ import {
     allDone,
     allReady,
     browser,
+    fileChooser,
     goto,
     eventually,
     hash,
@@ -357,12 +358,12 @@ onPage('runs, numbers and charts leave as files, and a saved run comes back', RA
         await press(page, 'Save its weights');
         const name = `cat-mqar-step${cat.step}.safetensors`;
         assert.ok((await file(name)).length > 10_000);
-        const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, 'Load a run …')]);
+        const chooser = await fileChooser(page, 'Load a run …');
         await chooser.accept([join(folder, name)]);
         await until(page, () => globalThis.seqmix.runs().length === 3 && globalThis.seqmix.runs()[2].digest);
         assert.equal((await runs(page))[2].digest, cat.digest);
         // What is no run says so.
-        const [again] = await Promise.all([page.waitForFileChooser(), press(page, 'Load a run …')]);
+        const again = await fileChooser(page, 'Load a run …');
         await again.accept([join(folder, 'seqmix.csv')]);
         await until(page, () =>
             /seqmix\.csv: /.test(document.querySelector('.row + .why')?.textContent ?? ''),
@@ -455,7 +456,7 @@ onPage(
         const folder = await mkdtemp(join(tmpdir(), 'seqmix-text-'));
         const hand = async (name, content) => {
             await writeFile(join(folder, name), content);
-            const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, 'Choose a text …')]);
+            const chooser = await fileChooser(page, 'Choose a text …');
             await chooser.accept([join(folder, name)]);
         };
         try {

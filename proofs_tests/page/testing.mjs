@@ -126,6 +126,17 @@ export async function press(page, name) {
     }
     throw new Error(`the button ${name} hears no press`);
 }
+/** Presses a button that opens a file chooser, again where none opened: the page was being drawn anew. */
+export async function fileChooser(page, name) {
+    for (let tries = 1; ; tries++) {
+        const opened = page.waitForFileChooser({ timeout: 5000 }).catch((error) => {
+            if (tries === 5 || error.name !== 'TimeoutError') throw error;
+        });
+        await press(page, name);
+        const chooser = await opened;
+        if (chooser) return chooser;
+    }
+}
 /** Open a view by its tab. */
 export async function openTab(page, name) {
     const tab = await page.waitForFunction(

@@ -104,7 +104,7 @@ def test_only_public_names_are_exported():
     if not text:
         pytest.skip("needs nm")
     assert {line.split()[-1] for line in text.splitlines()} == {
-        f"smx_oracle_{n}" for n in "tables open close error set shapes run margin get explain".split()
+        f"smx_oracle_{n}" for n in "tables open close error set shapes run margin get explain plan plan_only".split()
     }
 
 
