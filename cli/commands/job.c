@@ -232,8 +232,8 @@ static int train_claimed(job_work *w, const signals_rules *rules) {
     return status;
 }
 
-// A seed that a setting is left behind without has nothing at any rung: this says that nobody is to wait for
-// it.
+// A seed that would have begun later, of a setting that is left behind, has no file of its own: this marks
+// it, so that nobody waits for it.
 static int leave_mark(const job_work *w) {
     char path[JOB_PATH];
     if (plan_first(&w->plan, w->j.config) + 1 < (size_t)w->o.rung) return 0;

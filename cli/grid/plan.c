@@ -66,8 +66,8 @@ int plan_read_rungs(plan *p, const char *rungs, const char *keep, size_t seeds) 
     if (!whole || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0)
         return cli_fail(
             "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the one "
-            "before, the last 1, such as 0.15,0.65,1; with a colon behind a share how many of the grid's %zu "
-            "seeds train up to it, never fewer than before, such as 0.5:1,0.65:2,1",
+            "before, the last 1, such as 0.15,0.65,1; a colon after a share says how many of the grid's %zu seeds "
+            "train up to it, never fewer than before, such as 0.35:1,0.6,1",
             rungs, MOST_RUNGS, seeds);
     p->keep = read_share(keep, &end);
     if (p->keep == 0.0 || p->keep == 1.0 || *end)

@@ -23,7 +23,7 @@ typedef struct {
     const char *name, *source, *title;
     const char *setting;            // where it differs from the paper's
     const char *common, *rate;      // of every row; rates with commas between
-    const char *quick, *quick_rate; // --quick: changes that make it easy, and its rate
+    const char *quick, *quick_rate; // --quick: changes that make it easy (and fast=0), and its rate
     const char *measure;            // as cli_measure names it
     long seeds, eval;
     double hours; // of one core, measured or estimated, without --quick
