@@ -46,32 +46,38 @@ static void load(smx_run *run, const void *bytes, size_t size) {
     smx_state_close(state);
 }
 
+// Adds the run of a config, with a state that has read six tokens. 0: there is none of it.
+static int add(const char *mode, const char *more, smx_error *error) {
+    char text[1280];
+    snprintf(text, sizeof text,
+             "%s&task=own&channels=0&vocab=5&classes=5&length=16&width=8&heads=2&batch=1%s", mode, more);
+    smx_run *run = smx_run_open(text, error);
+    smx_run_state *state = run ? smx_state_open(run, 1, 40, error) : NULL;
+    const int32_t tokens[] = {1, 2, 3, 4, 0, 1};
+    if (state && !smx_state_push(state, tokens, NULL, 6, NULL, error))
+        runs[n_runs].good = smx_state_save(state, &runs[n_runs].size, error);
+    smx_state_close(state);
+    runs[n_runs].run = run;
+    if (runs[n_runs].good) return n_runs++, 1;
+    smx_run_close(run);
+    return 0;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
     smx_error error = {.message = "no mixer reads on"};
+    static const char *const positions[] = {"&position=sinusoidal", "&position=rope", "&position=alibi"};
+    size_t turn = 0;
     for (size_t k = 0; mixers[k]; k++) {
-        char mode[1024], text[1280];
+        char mode[1024];
         for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[k]->name, i); i++) {
-            static const char *const positions[] = {"none", "sinusoidal", "rope", "alibi"};
-            if (n_runs == sizeof runs / sizeof *runs) break;
-            snprintf(text, sizeof text,
-                     "%s&task=own&channels=0&vocab=5&classes=5&length=16&width=8&heads=2&batch=1&position=%s",
-                     mode, positions[strstr(mode, "position=") ? 0 : n_runs % 4]);
-            smx_run *run = smx_run_open(text, &error);
-            smx_run_state *state = run ? smx_state_open(run, 1, 40, &error) : NULL;
-            const int32_t tokens[] = {1, 2, 3, 4, 0, 1};
-            if (state && !smx_state_push(state, tokens, NULL, 6, NULL, &error))
-                runs[n_runs].good = smx_state_save(state, &runs[n_runs].size, &error);
-            smx_state_close(state);
-            runs[n_runs].run = run;
-            if (runs[n_runs].good)
-                n_runs++;
-            else
-                smx_run_close(run);
+            if (n_runs + 2 > sizeof runs / sizeof *runs) break;
+            add(mode, "", &error);
+            if (!strstr(mode, "position=")) add(mode, positions[turn++ % 3], &error);
         }
     }
-    if (n_runs >= 35) return 0;
+    if (n_runs >= 100) return 0;
     fprintf(stderr, "%zu settings: %s\n", n_runs, error.message);
     exit(2);
 }
