@@ -13,11 +13,20 @@ import {
     writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
+
+import { faults } from '../../scripts/mutants/faults.mjs';
+import { inProofs } from '../../scripts/mutants/proofs.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const check = (at) => spawnSync('node', [join(at, 'scripts/docs.mjs'), '--check'], { encoding: 'utf8' });
+
+const names = new Set(
+    readdirSync(join(root, 'proofs_tests'), { recursive: true })
+        .filter((path) => /\.c$|\.test\.mjs$/.test(path))
+        .map((path) => basename(path).replace(/\..*/, '')),
+);
 
 // A copy of what the pages are made from, to be spoilt.
 const copy = mkdtempSync(join(tmpdir(), 'seqmix-docs-'));
@@ -93,6 +102,15 @@ test('what documents, workflows and recipes call by `make NAME` is there', () =>
         [...called].filter(([name]) => !targets.has(name)),
         [],
     );
+});
+
+test('each fault of make mutants stands in its file, once, and its tests are there', () => {
+    for (const [file, from, to, what, tests] of [...faults, ...inProofs]) {
+        const times = readFileSync(join(root, file), 'utf8').split(from).length - 1;
+        assert.equal(times, 1, `${file} holds '${from}' ${times} times: ${what}`);
+        assert.notEqual(from, to, what);
+        for (const name of tests) assert.ok(names.has(name), `no test ${name}: ${what}`);
+    }
 });
 
 test('a page that was edited is noticed', () => {

@@ -17,7 +17,7 @@ export const inProofs = [
     ["kernels/conv.c", "(ptrdiff_t)L - row : row + 1);", "(ptrdiff_t)L - row : row);", "a convolution drops its oldest tap near the start", ["proof_chela"]],
     ["kernels/vmath.h", "vf_set(0.499999934f)", "vf_set(0.49998f)", "exponentials up to 40 u off", ["proof_las_b1"]],
     ["kernels/vmath.h", "((k)*vf_set(1.42860677e-6f))", "((k)*vf_set(1.0e-6f))", "the lower half of ln 2 is a third too small", ["proof_las_b1"]],
-    ["kernels/reduce.h", "return one(one(x.r[0], x.r[2]), one(x.r[1], x.r[3]));", "return one(one(x.r[0], x.r[2]), one(x.r[1], x.r[2]));", "the last of four lanes is lost in scalar sums", ["proof_las_b1"]],
+    ["kernels/reduce.h", "const vf q = op(op(x.r[0], x.r[2]), op(x.r[1], x.r[3]));", "const vf q = op(op(x.r[0], x.r[2]), op(x.r[1], x.r[2]));", "four of sixteen lanes are lost in SSE2's sums", ["proof_las_b1"]],
     ["kernels/tile.h", "for (size_t k0 = 0; k0 < k || k0 == 0; k0 += SMX_KC)", "for (size_t k0 = 0; k0 < 1; k0 += SMX_KC)", "products of more than a block of k forget the rest", ["proof_chela", "proof_cat_thm1"]],
     ["kernels/attention.c", "const size_t m = visible(p, i, n);\n            float stats[2]", "const size_t m = visible(p, i, n) - (i > 0);\n            float stats[2]", "maps do not see their own column", ["proof_las_b1", "proof_cat_thm1"]],
     ["kernels/attention_rows.h", "(p->L - 1) - i;", "p->L - i;", "bias by distance is off by one", ["proof_cat_thm1"]],
