@@ -171,7 +171,7 @@ test-list: ## after a test was added, renamed or removed, and make test: write p
 	@scripts/tally.sh --record $(ALL_TESTS)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets quick-tables random-texts whole-models mutants fuzz
+SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets quick-tables random-texts whole-models listed-mutants fuzz
 test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, the papers' tables in their easy forms, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
@@ -236,8 +236,10 @@ soak: site ## start, reset and change the page for SOAK_MINUTES (10): its memory
 .PHONY: soak
 
 mutants: setup ## put faults into a copy of the tree, those of a list and 50 at random: the tests must notice each
-	@node scripts/mutants.mjs
+	@$(MAKE) --no-print-directory listed-mutants
 	@$(MAKE) --no-print-directory random-mutants
+listed-mutants: setup ## those of the list alone, a part of test-all
+	@node scripts/mutants.mjs
 random-mutants: setup build/kernels.def ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
 	@node scripts/mutants/random.mjs $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY.md
@@ -251,7 +253,7 @@ docs: build/seqmix ## write docs/MECHANISMS.md, TASKS.md and PRESETS.md from the
 mnist: ## download MNIST into data/mnist, its checksums verified
 	$(call needs,node,apt-get install nodejs)
 	@node scripts/mnist.mjs
-.PHONY: mutants random-mutants ulp ulp-full theorems docs mnist
+.PHONY: mutants listed-mutants random-mutants ulp ulp-full theorems docs mnist
 
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 

@@ -1,5 +1,5 @@
-// faults.mjs: faults of one token or two in kernels, mixers, optimiser and generators, the module's exports and
-// the page's charts, one for each kind that the tests once passed or might. scripts/mutants.mjs plants them.
+// faults.mjs: faults of one token or two in kernels, mixers, optimiser and generators, the module's exports
+// and the page's charts, one for each kind that the tests once passed or might. mutants.mjs plants them.
 // file, the text to be found once, what takes its place, what the fault means, tests that must notice
 // prettier-ignore
 export const faults = [
