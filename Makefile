@@ -131,7 +131,7 @@ $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 include wasm/wasm.mk
 include scripts/install.mk scripts/judge.mk
 include python/python.mk
-include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk
+include proofs_tests/fuzz/fuzz.mk proofs_tests/tests.mk
 include bench/bench.mk
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)

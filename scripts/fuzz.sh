@@ -2,19 +2,8 @@
 # Runs libFuzzer programs one after another, each on its own corpus in build/fuzz;
 # fails where one finds a fault.
 # usage: scripts/fuzz.sh SECONDS PROGRAM...
+#        scripts/fuzz.sh seeds FOLDER NAME...   writes FOLDER/NAME/..., what the fuzzing of NAME begins from
 set -u
-case ${1:-} in
-    '' | *[!0-9]* | 0) echo "fuzz: FUZZ_SECONDS is '${1:-}'; it must be a whole number above 0" >&2; exit 2 ;;
-esac
-seconds=$1
-shift
-home=build/fuzz
-mkdir -p "$home"
-# words that the readers know, so that mutations hit them
-build/seqmix help --man=config | sed -nE 's/^\.(B|SS) ([a-z0-9_]+)$/"\2"/p' | sort -u >"$home/words.dict"
-printf '%s\n' '"descr"' '"fortran_order"' '"shape"' '"<f8"' '"True"' '"False"' '"__metadata__"' '"data_offsets"' '"dtype"' \
-    '"F32"' '"\\\\u0041"' '"true"' '"false"' '"null"' >>"$home/words.dict"
-
 # What a good file looks like, where mutations alone would hardly find it.
 seeds() {
     mkdir -p "$home/$1"
@@ -26,8 +15,8 @@ seeds() {
             printf 'RIFF\070\0\0\0WAVEfmt \020\0\0\0\001\0\001\0\200\076\0\0\0\175\0\0\002\0\020\0LIST\003\0\0\0abc\0data\004\0\0\0\001\0\002\0' >"$home/$1/wav_list"
             printf 'good\tit was\nbad\tit was not\r\ngood\tx\n' >"$home/$1/tsv" ;;
         fuzz_table)
-            printf 'a;b;"c;d"\n1;2,5;"x ""y"""\r\n;NA;-1e400\n' >"$home/$1/table"
-            printf 'a,b\n1,2\n3,4\n5,6\n7,8\n9,1\n2,3\n4,5\n6,7\n8,9\n1,2\n' >"$home/$1/numbers" ;;
+            printf '\0\0a;b;"c;d"\n1;2,5;"x ""y"""\r\n;NA;-1e400\n' >"$home/$1/table"
+            printf '\0\0a,b\n1,2\n3,4\n5,6\n7,8\n9,1\n2,3\n4,5\n6,7\n8,9\n1,2\n' >"$home/$1/numbers" ;;
         fuzz_grid)
             # What seqmix grid --rungs and a job leave behind the byte that says which it is.
             local folder=$home/grid.seeds file
@@ -41,10 +30,28 @@ seeds() {
             printf '\002node7 4711 aaaa/pid:[1] 99 5f\nstep 3 of 9\nv=1\n' >"$home/$1/claim"
             printf '\0040x1.8p-1\n-0x1p-3\n0\n' >"$home/$1/curve"
             printf '\005node7\n1700000000\nwhy\nv=1&task=mqar\n' >"$home/$1/failed" ;;
+        fuzz_equations) cp examples/equations/*.eq "$home/$1" ;;
         fuzz_npy)
             { printf "\223NUMPY\001\0\066\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"; printf '\n\0\0\200\077'; } >"$home/$1/one" ;;
     esac
 }
+if [ "${1:-}" = seeds ]; then
+    home=$2
+    for name in "${@:3}"; do seeds "$name"; done
+    exit
+fi
+case ${1:-} in
+    '' | *[!0-9]* | 0) echo "fuzz: FUZZ_SECONDS is '${1:-}'; it must be a whole number above 0" >&2; exit 2 ;;
+esac
+seconds=$1
+shift
+home=build/fuzz
+mkdir -p "$home"
+# words that the readers know, so that mutations hit them
+build/seqmix help --man=config | sed -nE 's/^\.(B|SS) ([a-z0-9_]+)$/"\2"/p' | sort -u >"$home/words.dict"
+printf '%s\n' '"descr"' '"fortran_order"' '"shape"' '"<f8"' '"True"' '"False"' '"__metadata__"' '"data_offsets"' '"dtype"' \
+    '"F32"' '"\\\\u0041"' '"true"' '"false"' '"null"' >>"$home/words.dict"
+
 failed=0
 for program in "$@"; do
     name=$(basename "$program")

@@ -12,3 +12,8 @@ $(FUZZ:%=$(BIN)/fuzz/%): $(BIN)/fuzz/%: $(OBJ)/proofs_tests/fuzz/%.o $(BIN)/libc
 	@mkdir -p $(@D) && $(CC) -fsanitize=fuzzer,address,undefined $^ -lz -lm -o $@
 run-fuzz: $(FUZZ:%=$(BIN)/fuzz/%)
 	@scripts/fuzz.sh $(FUZZ_SECONDS) $^
+
+# The same targets without libFuzzer, for the test `fuzz`.
+FUZZ_BEGINS := $(FUZZ:%=$(BIN)/fuzz-begins/%)
+$(FUZZ_BEGINS): $(BIN)/fuzz-begins/%: $(OBJ)/proofs_tests/fuzz/%.o $(OBJ)/proofs_tests/fuzz/begin.o $(BIN)/libcli.a $(LIB) $(REF)
+	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(LZ) -lm -o $@
