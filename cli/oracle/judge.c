@@ -325,7 +325,8 @@ static int conclude(const options *o, const verdict *v, const manifest *m) {
     if (!v->cases)
         return cli_fail("judge: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
     if (!v->arrays && !v->bad)
-        return cli_fail("judge: %s has none of the files that the manifest names", o->results);
+        return cli_fail("judge: %s has none of the files that the manifest names",
+                        o->results ? o->results : "the text");
     // Gradients may be left out, all of them.
     const size_t lacking = o->partial ? 0 : v->missing[0] + (v->given[1] ? v->missing[1] : 0);
     snprintf(counts, sizeof counts,

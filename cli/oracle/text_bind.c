@@ -26,6 +26,7 @@ typedef struct {
     size_t n;
     word needed[MOST_WORDS];
     size_t n_needed;
+    int full; // there are more lines or names than that
 } reading;
 
 static int begins(char c) { return isalpha((unsigned char)c) || c == '_'; }
@@ -73,6 +74,7 @@ static word assigned(const char *line, const char *end) {
 static void read_text(reading *r, const char *text) {
     size_t depth = 0;
     r->n = r->n_needed = 0;
+    r->full = 0;
     for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
         end = line_end(line);
         const char *at = blanks(line, end);
@@ -82,7 +84,8 @@ static void read_text(reading *r, const char *text) {
             last->to = end;
             continue;
         }
-        if (r->n == MOST_STATEMENTS) return;
+        r->full = r->n == MOST_STATEMENTS;
+        if (r->full) return;
         statement *s = &r->list[r->n++];
         *s = (statement){line, end, LINE, assigned(line, end), 0};
         depth = (size_t)(at - line);
@@ -137,8 +140,10 @@ int text_multiplies(const char *text, const char *name) {
 }
 
 static void need(reading *r, const char *from, const char *end) {
-    for (word w = next_word(&from, end); w.n && r->n_needed < MOST_WORDS; w = next_word(&from, end))
-        r->needed[r->n_needed++] = w;
+    for (word w = next_word(&from, end); w.n; w = next_word(&from, end)) {
+        r->full |= r->n_needed == MOST_WORDS;
+        if (!r->full) r->needed[r->n_needed++] = w;
+    }
 }
 static int is_needed(const reading *r, const char *name) {
     for (size_t i = 0; i < r->n_needed; i++)
@@ -221,6 +226,9 @@ int text_bind(char *to, size_t size, const char *text, const text_names *names, 
     char name[64];
     read_text(&r, text);
     choose(&r, names);
+    if (r.full)
+        return error_say(error, "the text has more than %d lines, or reads more than %d names",
+                         MOST_STATEMENTS, MOST_WORDS);
     const int own = !names->width; // x is the text's
     if (!own && !names->renamed && is_needed(&r, "x") &&
         !mentions(names->output, names->output + strlen(names->output), "x"))

@@ -15,7 +15,7 @@
 #include "model/settings/pairs.h"
 #include "text_bind.h"
 
-enum { TEXT_BYTES = 16384, MOST = 64 };
+enum { TEXT_BYTES = 16384, MOST = TEXT_RESULTS - 1, MOST_HEADS = 1024, MOST_WIDTH = 1 << 20 };
 typedef struct {
     text_names names;
     const char *array[MOST]; // of each name
@@ -109,6 +109,8 @@ static int place(work *w, const manifest *m, const json *a, size_t lead, const c
                   ? TEXT_ROWS
                   : TEXT_WEIGHT;
     if (b->kind == TEXT_ROWS) b->columns = v->shape[v->ndim - 1];
+    if (b->kind == TEXT_ROWS && v->ndim > 2 && v->count != w->B * w->L * b->columns)
+        return error_say(error, "its input %.60s has another batch than its y", a->key);
     w->lead[t->n - 1] = b->kind == TEXT_WEIGHT ? 0 : b->kind == TEXT_ROWS ? v->ndim - 2 : lead;
     return 0;
 }
@@ -134,7 +136,11 @@ static int read_case(work *w, const manifest *m, const json *entry, const char *
     const double D = number_of(w->params, "D"), H = number_of(w->params, "H"),
                  HV = number_of(w->params, "HV");
     t->inner = D >= 1 ? (size_t)D : t->result;
-    w->H = HV >= 1 ? (size_t)HV : H >= 1 ? (size_t)H : 1;
+    const double heads = HV >= 1 ? HV : H >= 1 ? H : 1;
+    if (heads > MOST_HEADS || D > MOST_WIDTH)
+        return error_say(error, "it has %g heads of %g columns in all: allowed are %d of %d", heads, D,
+                         MOST_HEADS, MOST_WIDTH);
+    w->H = (size_t)heads;
     t->number = case_number;
     t->context = w->params;
     size_t columns = 0, of_x = 0, rows = 0;

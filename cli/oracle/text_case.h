@@ -11,7 +11,7 @@ typedef struct {
     size_t n;
     double *x;
 } text_result;
-enum { TEXT_RESULTS = 64 };
+enum { TEXT_RESULTS = 65 }; // y, and at most 64 inputs' gradients
 typedef struct {
     text_result results[TEXT_RESULTS];
     size_t n;

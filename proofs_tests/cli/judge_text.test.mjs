@@ -1,10 +1,11 @@
 // judge_text.test.mjs: seqmix judge --text: texts of examples/equations against the oracle's cores, by names
 // bound to their arrays; wrong texts and bindings are named.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { readNpy, writeNpy } from '../support/npy.mjs';
 import { seqmix } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-judge-text-'));
@@ -67,4 +68,35 @@ test('what cannot be bound is a sentence', () => {
     const folders = seqmix('judge', '--manifest', manifestOf('gdn2_core'), folder, '--bind', 'e=b');
     assert.equal(folders.status, 2);
     assert.match(folders.stderr, /--bind names what stands in a text/);
+});
+
+test('a manifest that does not fit together is a sentence: heads, batches, lines of the text', () => {
+    const from = join(manifestOf('kda_core'), '..'),
+        to = join(folder, 'spoilt');
+    cpSync(from, to, { recursive: true });
+    const name = 'kda_core_batched';
+    const whole = JSON.parse(readFileSync(join(from, 'manifest.json'), 'utf8'));
+    const judged = (change, text = DELTA) => {
+        const m = structuredClone(whole);
+        m.cases = m.cases.filter((one) => one.name === name);
+        change(m.cases[0]);
+        writeFileSync(join(to, 'manifest.json'), JSON.stringify(m));
+        const config = `mixer=equations&eq=${encodeURIComponent(text)}`;
+        const bind = 'b=beta,S=s0,o / root_dk=y';
+        return seqmix('judge', '--manifest', join(to, 'manifest.json'), '--text', config, '--bind', bind);
+    };
+    assert.equal(judged(() => {}).status, 0);
+    const refused = (words, ...of) => {
+        const { status, stderr } = judged(...of);
+        assert.equal(status, 2, stderr);
+        assert.match(stderr, words);
+    };
+    refused(/it has 1e\+18 heads of .* columns/, (one) => (one.params.H = one.params.HV = 1e18));
+    refused(/more than 400 lines/, () => {}, `${DELTA}\n${'a = q\n'.repeat(401)}`);
+    refused(/input q has another batch than its y/, (one) => {
+        const q = one.inputs.q,
+            { data } = readNpy(join(from, q.file));
+        q.shape = [2 * q.shape[0], ...q.shape.slice(1)];
+        writeNpy(join(to, q.file), q.shape, [...data, ...data]);
+    });
 });
