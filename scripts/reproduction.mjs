@@ -1,7 +1,9 @@
-// reproduction.mjs: docs/REPRODUCTION.md from docs/reproduction/NAME.jsonl, which `seqmix reproduce` wrote.
+// reproduction.mjs: the papers' tables, run again: what is asked for (docs/reproduction/tables.jsonl, as
+// `seqmix reproduce --json` says) beside what is stored of it (NAME.jsonl, as `seqmix reproduce` wrote), for
+// docs/REPRODUCTION.md and for the page's view Papers.
 //   node scripts/reproduction.mjs [DIR]   first takes over what DIR, a folder of `seqmix reproduce`, holds
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -16,94 +18,171 @@ function seqmix(...args) {
     if (status !== 0) throw new Error(stderr);
     return stdout;
 }
-const lines = (text) => text.trim().split('\n').filter(Boolean);
+const parsed = (text) => text.trim().split('\n').filter(Boolean).map(JSON.parse);
+const file = (name) => parsed(readFileSync(join(stored, name), 'utf8'));
 
-/** The tables that the program knows, in its order: name, source, hours, title. */
-export const known = () =>
-    lines(seqmix()).map((line) => {
-        const [, name, source, hours, title] = /^(\S+)\s+(\[.*?)\s{2,}([\d.]+) h\s+(.*)$/.exec(line);
-        return { name, source, hours: Number(hours), title };
-    });
+/** What the program asks for, a JSON object a line. */
+export const asked = () => seqmix('--json');
+/** The same as it was written down, for who has no program: name, source, title, hours, rows, claims … */
+export const known = () => file('tables.jsonl').map(({ table, ...rest }) => ({ name: table, ...rest }));
+/** The files that all this is made of. */
+export const sources = () => readdirSync(stored).map((name) => `docs/reproduction/${name}`);
 
 /** A stored table: its head, rows and claims; undefined where nothing of it was run. */
 export function read(name) {
-    const path = join(stored, `${name}.jsonl`);
-    if (!existsSync(path)) return undefined;
-    const all = lines(readFileSync(path, 'utf8')).map((line) => JSON.parse(line));
+    if (!existsSync(join(stored, `${name}.jsonl`))) return undefined;
+    const [head, ...rest] = file(`${name}.jsonl`);
     return {
-        head: all[0],
-        rows: all.filter((line) => 'row' in line),
-        claims: all.filter((line) => 'claim' in line),
+        head,
+        rows: rest.filter((line) => 'row' in line),
+        claims: rest.filter((line) => 'claim' in line),
     };
 }
 
-const mean = (list) => list.reduce((sum, x) => sum + x, 0) / list.length;
-const number = (x, measure) => (measure === 'accuracy' ? (100 * x).toFixed(1) : x.toFixed(3));
-function ours({ rate, rates, missing }, measure) {
-    if (missing) return 'not run';
-    if (!rate) return 'no rate ends with a finite loss';
-    const { values } = rates[rate];
-    return `${number(mean(values), measure)} (${number(Math.min(...values), measure)}–${number(Math.max(...values), measure)})`;
-}
-// A best rate at an end of those tried may not be the best there is.
-function chosen({ rate, rates }) {
+/** What is stored of a row: null: nothing, or not all; in percent where it is a share. */
+function ours(row, measure) {
+    if (!row || row.missing) return null;
+    const { rate, rates, weights, seconds } = row;
     const tried = Object.keys(rates);
-    const end = tried.length > 1 && (rate === tried[0] || rate === tried.at(-1));
-    return end ? `${rate} (an end of those tried)` : rate;
+    const trainings = tried.reduce((sum, one) => sum + rates[one].values.length, 0);
+    const run = { weights, seconds: Math.round(seconds / trainings) };
+    if (!rate) return { ...run, rate };
+    const values = rates[rate].values.map((value) => (measure === 'accuracy' ? 100 * value : value));
+    return {
+        ...run,
+        rate,
+        // A best rate at an end of those tried may not be the best there is.
+        end: tried.length > 1 && (rate === tried[0] || rate === tried.at(-1)),
+        mean: values.reduce((sum, x) => sum + x, 0) / values.length,
+        least: Math.min(...values),
+        most: Math.max(...values),
+    };
 }
-const paper = (row) => (row.paper === null ? '' : String(row.paper));
 
-function section({ name, source, title, hours }) {
-    const found = read(name);
+/** Every table: what is asked for, and in its rows and claims what came of it. */
+export function tables() {
+    const digests = JSON.parse(readFileSync(join(stored, 'quick.json'), 'utf8'));
+    return known().map((table) => {
+        const found = read(table.name);
+        const of = (name) => found?.rows.find(({ row }) => row === name);
+        return {
+            ...table,
+            spent: found ? found.rows.reduce((sum, { seconds }) => sum + seconds, 0) / 3600 : null,
+            rows: table.rows.map(({ row, config, paper }) => ({
+                name: row,
+                config,
+                paper,
+                ours: ours(of(row), table.measure),
+                digest: digests[table.name]?.[row] ?? '',
+            })),
+            claims: table.claims.map(({ claim, better, worse }) => ({
+                says: claim,
+                better,
+                worse,
+                verdict: found?.claims.find((one) => one.claim === claim)?.verdict ?? 'not run',
+            })),
+        };
+    });
+}
+
+const number = (x, measure) => x.toFixed(measure === 'accuracy' ? 1 : 3);
+const unit = (measure) => (measure === 'accuracy' ? ' %' : '');
+const range = ({ mean, least, most }, measure) =>
+    `${number(mean, measure)}${unit(measure)} (${number(least, measure)}–${number(most, measure)})`;
+const hours = (x) => `${Number(x.toPrecision(3))} h of one core`;
+
+function row({ name, config, paper, ours: is }, measure) {
+    const first = `| ${name} | ${paper ?? ''} | `;
+    if (!is) return `${first}not run | | | \`${config}\` |`;
+    const came = is.rate ? range(is, measure) : 'no rate ends with a finite loss';
+    const rate = `${is.rate}${is.end ? ' (an end of those tried)' : ''}`;
+    return `${first}${came} | ${rate} | ${is.weights.toLocaleString('en')} | \`${config}\` |`;
+}
+
+function section(table) {
+    const { name, source, title, measure, common, setting, seeds, rows, claims, spent } = table;
     const top = [`## ${source}: ${title}`, ''];
-    if (!found)
-        return [...top, `Not run (needs about ${hours} h of one core): \`seqmix reproduce ${name}\``, ''];
-    const { head, rows, claims } = found;
-    const seconds = rows.reduce((sum, row) => sum + row.seconds, 0);
+    const again = `\`seqmix reproduce ${name}\``;
+    if (spent === null) return [...top, `Not run (needs about ${hours(table.hours)}): ${again}`, ''];
     return [
         ...top,
-        `| | paper | here, ${head.measure === 'accuracy' ? 'percent' : head.measure} | rate | weights | config |`,
+        `| | paper${table.paper_in === measure ? '' : `, ${table.paper_in}`} | here, ${measure} | rate | weights | config |`,
         '|---|---|---|---|---|---|',
-        ...rows.map(
-            (row) =>
-                `| ${row.row} | ${paper(row)} | ${ours(row, head.measure)} | ${chosen(row)} | ${row.weights.toLocaleString('en')} | \`${row.config}\` |`,
-        ),
+        ...rows.map((one) => row(one, measure)),
         '',
-        ...claims.map(({ claim, verdict }) => `- **${verdict}**: ${claim}`),
+        ...claims.map(({ says, verdict }) => `- **${verdict}**: ${says}`),
         '',
-        `${head.setting}`,
+        setting,
         '',
-        `Every row: \`${head.common}\`, ${head.seeds} seeds, judged on ${head.eval} held-out sequences; ${(seconds / 3600).toFixed(2)} h of one core.`,
-        `Again: \`seqmix reproduce ${name}\`. Every value, choice and digest: [${name}.jsonl](reproduction/${name}.jsonl).`,
+        `Every row: \`${common}\`, ${seeds} seeds, judged on ${table.eval} held-out sequences; ${hours(spent)}.`,
+        `Again: ${again}. Every value, choice and digest: [${name}.jsonl](reproduction/${name}.jsonl).`,
         '',
     ];
 }
 
-/** Each statement of a stored table in a line, with both rows' means. */
-function statements({ name, source, title }) {
-    const found = read(name);
-    if (!found) return [];
-    const value = (of) => {
-        const { rate, rates } = found.rows.find(({ row }) => row === of);
-        return rate ? number(mean(rates[rate].values), found.head.measure) : 'no finite loss';
+/** A statement that was tried, as a reader may quote it: what both rows came to, the paper beside it. */
+function sentence({ source, title, measure, seeds, rows, paper_in }, { says, better, worse }) {
+    const [a, b] = [better, worse].map((name) => rows.find((one) => one.name === name));
+    const here = [a, b].map(({ ours: is }) => (is.rate ? range(is, measure) : 'no finite loss'));
+    const ends = [a, b].filter(({ ours: is }) => is.end).length;
+    return (
+        `- ${says[0].toUpperCase()}${says.slice(1)} (${source}, ${title}): ${here.join(' against ')}, ${seeds} seeds each` +
+        (a.paper === null || b.paper === null
+            ? ''
+            : `; the paper${paper_in === measure ? '' : `, ${paper_in}`}: ${a.paper} against ${b.paper}`) +
+        (ends ? `; ${ends === 2 ? 'both rates are' : 'one rate is'} at an end of those tried.` : '.')
+    );
+}
+
+const PAPERS = ['LaS', 'CAT', 'Focus', 'CHELA'];
+/** What a reader will quote: nothing but what is stored. */
+function opening(all) {
+    const claims = all.flatMap((table) => table.claims.map((claim) => ({ ...claim, table })));
+    const left = all.filter(({ spent }) => spent === null);
+    const counted = (list) => {
+        const count = (verdict) => list.filter((claim) => claim.verdict === verdict).length;
+        const tried = list.length - count('not run');
+        const outcome = `${count('holds')} hold, ${count('does not hold')} do not, and of ${count('cannot tell')} these runs cannot tell`;
+        return tried
+            ? `${tried} of ${list.length} statements were tried: ${outcome}.`
+            : `none of ${list.length} statements was tried.`;
     };
-    const unit = found.head.measure === 'accuracy' ? ' %' : '';
-    return found.claims
-        .filter(({ verdict }) => verdict !== 'not run')
-        .map(
-            ({ claim, verdict, better, worse }) =>
-                `- ${source}, ${title}: ${claim}. **${verdict}**: ${value(better)} against ${value(worse)}${unit}`,
-        );
+    const part = (heading, verdict, none) => {
+        const list = claims.filter((claim) => claim.verdict === verdict);
+        return [
+            `**${heading}**`,
+            '',
+            ...(list.length ? list.map((claim) => sentence(claim.table, claim)) : [none]),
+            '',
+        ];
+    };
+    return [
+        `- In all ${counted(claims)}`,
+        ...PAPERS.map(
+            (paper) =>
+                `- [${paper}]: ${counted(claims.filter(({ table }) => table.source.includes(`[${paper}]`)))}`,
+        ),
+        ...(left.length
+            ? [
+                  `- ${left.length} of ${all.length} tables have not been run and would take ${hours(left.reduce((sum, table) => sum + table.hours, 0))}: of those nothing is said here.`,
+              ]
+            : []),
+        '',
+        'A table of two papers counts for each.',
+        '',
+        ...part('Does not hold here', 'does not hold', 'Nothing of what was tried.'),
+        ...part('Holds here', 'holds', 'Nothing of what was tried.'),
+        ...part('These runs cannot tell', 'cannot tell', 'Nothing of what was tried.'),
+    ];
 }
 
 export function page() {
-    const tables = known();
-    const claims = tables.flatMap(({ name, source }) =>
-        (read(name)?.claims ?? []).map((claim) => ({ ...claim, source })),
-    );
-    const count = (verdict) => claims.filter((claim) => claim.verdict === verdict).length;
+    const all = tables();
     return [
         "# The papers' tables, run again",
+        '',
+        ...opening(all),
+        '## How to read this',
         '',
         'Generated by `node scripts/reproduction.mjs` from what `seqmix reproduce` stored in [reproduction/](reproduction). The sizes are those that two',
         "cores can carry, so the paper's number and ours are not to be equal: the question is which row is ahead. The learning rate of each",
@@ -114,25 +193,22 @@ export function page() {
         '- **does not hold**: every seed is below.',
         '- **cannot tell**: their ranges overlap, or all are equal.',
         '',
-        `So far ${count('holds')} statements hold, ${count('does not hold')} do not, and of ${count('cannot tell')} these runs cannot tell.`,
         '`fast=1` in a config: its digests are those of one instruction set; all others are the same everywhere.',
         'The easy forms of `--quick` have `fast=0`: [quick.json](reproduction/quick.json) has the digests that they end in everywhere.',
+        'The page shows all this as pictures: Proofs, Papers.',
         '',
-        ...tables.flatMap(statements),
-        '',
-        ...tables.flatMap(section),
+        ...all.flatMap(section),
     ].join('\n');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
     const [folder] = process.argv.slice(2);
     mkdirSync(stored, { recursive: true });
+    writeFileSync(join(stored, 'tables.jsonl'), asked());
     for (const { name } of folder ? known() : []) {
         seqmix(name, '--collect', '--out', folder);
-        const rows = lines(readFileSync(join(folder, `${name}.jsonl`), 'utf8')).map((line) =>
-            JSON.parse(line),
-        );
-        if (rows.some((row) => 'row' in row && row.missing === 0))
+        const rows = parsed(readFileSync(join(folder, `${name}.jsonl`), 'utf8'));
+        if (rows.some((line) => 'row' in line && line.missing === 0))
             copyFileSync(join(folder, `${name}.jsonl`), join(stored, `${name}.jsonl`));
     }
     writeFileSync(join(root, 'docs/REPRODUCTION.md'), page());

@@ -9,7 +9,7 @@
 
 typedef struct {
     const char *name, *out;
-    int quick, lines, collect;
+    int quick, lines, collect, json;
 } options;
 
 static const cli_option table[] = {
@@ -20,6 +20,8 @@ static const cli_option table[] = {
     {"--lines", NULL, "print the jobs that are missing, a command a line, for other machines", OPTION_FLAG,
      offsetof(options, lines), 0, 0},
     {"--collect", NULL, "train nothing: what DIR holds", OPTION_FLAG, offsetof(options, collect), 0, 0},
+    {"--json", NULL, "the list with all that each table asks for, a JSON object a line", OPTION_FLAG,
+     offsetof(options, json), 0, 0},
     {0},
 };
 
@@ -34,11 +36,6 @@ const cli_command cli_reproduce = {
     .example = "seqmix reproduce las-table-7-cummax --quick",
     .run = reproduce,
 };
-
-static void list(void) {
-    for (const reproduction *t = reproductions; t->name; t++)
-        printf("%-26s %-32s %4.1f h  %s\n", t->name, t->source, t->hours, t->title);
-}
 
 static int is_missing(const reproduced *is, size_t r, long s) {
     return !*is->digest[r][s] && isnan(is->value[r][s]);
@@ -106,10 +103,60 @@ static void print(const options *o, const reproduction *t, const reproduced *all
                c->says);
 }
 
-// ---- DIR/NAME.jsonl: the table, its rows, its claims
+// ---- DIR/NAME.jsonl: the table, its rows, its claims; --json: what is asked for alone
 static void put(FILE *to, const char *key, const char *text) {
     fprintf(to, ",\"%s\":", key);
     cli_put_json_text(to, text);
+}
+static void put_head(FILE *to, const reproduction *t, int quick) {
+    fputs("{\"table\":", to);
+    cli_put_json_text(to, t->name);
+    put(to, "source", t->source);
+    put(to, "title", t->title);
+    put(to, "setting", t->setting);
+    put(to, "common", t->common);
+    put(to, "measure", t->measure);
+    fprintf(to, ",\"seeds\":%ld,\"eval\":%ld,\"hours\":%g", quick ? 1 : t->seeds, t->eval, t->hours);
+}
+static void put_row_head(FILE *to, const reproduced_row *row) {
+    fputs("{\"row\":", to);
+    cli_put_json_text(to, row->name);
+    put(to, "config", row->config);
+    fputs(",\"paper\":", to);
+    cli_put_json_number(to, row->paper, 4);
+}
+static void put_claim_head(FILE *to, const reproduced_claim *c) {
+    fputs("{\"claim\":", to);
+    cli_put_json_text(to, c->says);
+    put(to, "better", c->better);
+    put(to, "worse", c->worse);
+}
+static void put_asked_for(FILE *to, const reproduction *t) {
+    put_head(to, t, 0);
+    put(to, "rates", t->rate);
+    put(to, "quick", t->quick);
+    put(to, "quick_rate", t->quick_rate);
+    put(to, "paper_in", t->paper_in ? t->paper_in : t->measure);
+    fputs(",\"rows\":[", to);
+    for (const reproduced_row *row = t->rows; row->name; row++) {
+        if (row != t->rows) putc(',', to);
+        put_row_head(to, row);
+        putc('}', to);
+    }
+    fputs("],\"claims\":[", to);
+    for (const reproduced_claim *c = t->claims; c->says; c++) {
+        if (c != t->claims) putc(',', to);
+        put_claim_head(to, c);
+        putc('}', to);
+    }
+    fputs("]}\n", to);
+}
+static void list(const options *o) {
+    for (const reproduction *t = reproductions; t->name; t++)
+        if (o->json)
+            put_asked_for(stdout, t);
+        else
+            printf("%-26s %-32s %4.1f h  %s\n", t->name, t->source, t->hours, t->title);
 }
 static void put_seeds(FILE *to, const double *x, long n) {
     putc('[', to);
@@ -120,11 +167,7 @@ static void put_seeds(FILE *to, const double *x, long n) {
     putc(']', to);
 }
 static void put_row(FILE *to, const reproduced_row *row, const reproduced *is) {
-    fputs("{\"row\":", to);
-    cli_put_json_text(to, row->name);
-    put(to, "config", row->config);
-    fputs(",\"paper\":", to);
-    cli_put_json_number(to, row->paper, 4);
+    put_row_head(to, row);
     fprintf(to, ",\"weights\":%llu,\"seconds\":%.0f,\"missing\":%zu,\"rate\":", is->params, is->seconds,
             is->missing);
     cli_put_json_text(to, is->best < is->rates ? is->rate[is->best] : "");
@@ -148,20 +191,11 @@ static int write_table(const options *o, const reproduction *t, const reproduced
         return cli_fail("reproduce: --out: the path is too long");
     FILE *to = open_memstream(&text, &size);
     if (!to) return cli_fail("out of memory");
-    fputs("{\"table\":", to);
-    cli_put_json_text(to, t->name);
-    put(to, "source", t->source);
-    put(to, "title", t->title);
-    put(to, "setting", t->setting);
-    put(to, "common", t->common);
-    put(to, "measure", t->measure);
-    fprintf(to, ",\"seeds\":%ld,\"eval\":%ld,\"hours\":%g}\n", o->quick ? 1 : t->seeds, t->eval, t->hours);
+    put_head(to, t, o->quick);
+    fputs("}\n", to);
     for (size_t i = 0; t->rows[i].name; i++) put_row(to, t->rows + i, all + i);
     for (const reproduced_claim *c = t->claims; c->says; c++) {
-        fputs("{\"claim\":", to);
-        cli_put_json_text(to, c->says);
-        put(to, "better", c->better);
-        put(to, "worse", c->worse);
+        put_claim_head(to, c);
         put(to, "verdict", reproduction_verdict(of(t, all, c->better), of(t, all, c->worse), t->measure));
         fputs("}\n", to);
     }
@@ -190,7 +224,8 @@ static int run_table(const options *o, const reproduction *t) {
 static int reproduce(int argc, char **argv) {
     options o = {.out = "reproduced"};
     if (cli_read_options(&cli_reproduce, argc, argv, &o)) return 2;
-    if (!o.name) return list(), 0;
+    if (o.json && o.name) return cli_fail("reproduce: --json lists all tables and takes no name");
+    if (!o.name) return list(&o), 0;
     if (o.lines && o.collect) return cli_fail("reproduce: --lines and --collect do not go together");
     const reproduction *t = reproductions;
     while (t->name && strcmp(t->name, o.name)) t++;

@@ -29,6 +29,7 @@ typedef struct {
     double hours; // of one core, measured or estimated, without --quick
     const reproduced_row *rows;
     const reproduced_claim *claims;
+    const char *paper_in; // what the numbers of the paper are; NULL: the same as `measure`
 } reproduction;
 
 extern const reproduction reproductions[]; // ends with a name of NULL

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { known, page, read } from '../../scripts/reproduction.mjs';
+import { asked, known, page, read } from '../../scripts/reproduction.mjs';
 import { program, run } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-reproduce-'));
@@ -16,6 +16,11 @@ const jsonl = (path) =>
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line));
+const table = (name) => known().find((one) => one.name === name);
+/** What its stored file begins with. */
+const headOf = ({ name, source, title, setting, common, measure, seeds, eval: judged, hours }) => ({
+    ...{ table: name, source, title, setting, common, measure, seeds, eval: judged, hours },
+});
 const jobs = (stdout) => stdout.split('\n').filter((line) => /^[0-9a-f]{16} /.test(line));
 
 test('what cannot be done is said', () => {
@@ -26,6 +31,7 @@ test('what cannot be done is said', () => {
     };
     says(['table-99'], /there is no table 'table-99'; seqmix reproduce lists them/);
     says(['las-table-7-cummax', '--lines', '--collect'], /do not go together/);
+    says(['las-table-7-cummax', '--json'], /--json lists all tables and takes no name/);
     writeFileSync(join(folder, 'file'), '');
     says(['las-table-7-cummax', '--collect', '--out', join(folder, 'file', 'x')], /reproduce: --out/);
 });
@@ -46,7 +52,8 @@ test('an easy form of a table is trained, goes on where it stopped, and is judge
     assert.match(first.stdout, /^(holds|does not hold|cannot tell) +LaS is behind attention$/m);
     const again = seqmix(...args);
     assert.equal(jobs(again.stdout).length, 0, 'all jobs are done');
-    const [, , row] = jsonl(join(out, 'las-table-7-cummax.quick.jsonl'));
+    const [head, , row] = jsonl(join(out, 'las-table-7-cummax.quick.jsonl'));
+    assert.deepEqual(head, { ...headOf(table('las-table-7-cummax')), seeds: 1 });
     assert.equal(row.row, 'LaS as printed');
 
     // A result that was changed by hand is none: it is trained again, to the same digest.
@@ -103,21 +110,16 @@ const better = (measure, a, b) => (measure === 'bits' ? a < b : a > b);
 test('what is stored is of the tables of today, its rates and verdicts follow from its values', () => {
     for (const { name } of stored) {
         const { head, rows, claims } = read(name);
-        const out = join(folder, 'none');
-        const listed = seqmix(name, '--collect', '--out', out);
-        // Where its files are not, the program cannot name its jobs.
-        const needs = /not found in \$SEQMIX_DATA/.test(listed.stderr);
-        assert.equal(listed.status, needs ? 2 : 0, listed.stderr);
-        if (!needs) {
-            const fresh = jsonl(join(out, `${name}.jsonl`));
-            assert.deepEqual(fresh[0], head, name);
-            assert.deepEqual(
-                fresh
-                    .filter((line) => 'row' in line)
-                    .map(({ row, config, paper }) => ({ row, config, paper })),
-                rows.map(({ row, config, paper }) => ({ row, config, paper })),
-            );
-        }
+        const today = table(name);
+        assert.deepEqual(head, headOf(today), name);
+        assert.deepEqual(
+            rows.map(({ row, config, paper }) => ({ row, config, paper })),
+            today.rows,
+        );
+        assert.deepEqual(
+            claims.map(({ claim, better, worse }) => ({ claim, better, worse })),
+            today.claims,
+        );
         for (const row of rows.filter(({ missing }) => !missing)) {
             const sums = Object.entries(row.rates)
                 .map(([rate, { choices }]) => [
@@ -168,6 +170,7 @@ test('a training that is stored gives its digest and its value again', (t) => {
     assert.equal(Number(/ (-?[\d.]+), digest/.exec(stdout)[1]), values[0]);
 });
 
-test('docs/REPRODUCTION.md is made of what is stored', () => {
+test('docs/reproduction/tables.jsonl is what the program asks for, docs/REPRODUCTION.md is made of what is stored', () => {
+    assert.equal(readFileSync(resolve('docs/reproduction/tables.jsonl'), 'utf8'), asked());
     assert.equal(readFileSync(resolve('docs/REPRODUCTION.md'), 'utf8'), page());
 });
