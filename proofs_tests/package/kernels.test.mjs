@@ -714,6 +714,7 @@ test('wrong lengths, sizes, kinds and names are refused in a sentence', () => {
     const k = simd.kernels;
     refused(() => k.attention({ ...CASES.attention, H: 4, decayTable: undefined, bias: undefined }), 'H');
     refused(() => k.attention({ ...CASES.attention, poolWindow: 2 }), 'poolWindow');
+    refused(() => k.gla({ ...CASES.gla, erase: floats(56) }), 'erase');
     refused(() => k.attention({ ...CASES.attention, causal: 1 }), 'causal');
     refused(() => k.linearAttention({ ...CASES.linearAttention, norm: 'some' }), 'norm');
     refused(() => k.attentionMap({ ...CASES.attentionMap, head: 3 }), 'head');

@@ -245,6 +245,7 @@ const RULES: Record<string, [string, string, (...sizes: number[]) => boolean, st
         (sliding, causal, pool) => !sliding || (causal === 1 && !pool),
         '0, or rows with causal: true and no poolWindow',
     ],
+    oneKey: ['erase?', '', (erase) => !erase, 'left out: the delta rule alone erases'],
     map: ['head', 'b H B', (head, b, H, B) => head! < H! && b! < B!, 'less than H, and b less than B'],
     pool: [
         'O',
@@ -446,7 +447,11 @@ class Sizes {
             const others = needs.split(' ').filter(Boolean);
             if (right(this.known(fault), ...others.map((other) => this.known(other)))) continue;
             const beside = others.map((other) => `${other} = ${this.known(other)}`).join(', ');
-            throw this.refuse(fault, this.known(fault), allowed + (beside && `; here ${beside}`));
+            throw this.refuse(
+                fault.replace('?', ''),
+                this.known(fault),
+                allowed + (beside && `; here ${beside}`),
+            );
         }
         for (const part of this.#plan.parts) {
             const array = this.arrays[part.name];
