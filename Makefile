@@ -214,9 +214,9 @@ test-conformance: export SEQMIX_CONFORMANCE := all
 test-conformance: RUN_OPTIONS := --timeout 7200
 .PHONY: test-conformance
 
-test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, in 32 bits under sanitizers, and by the second implementation
+test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone
 	@rm -f build/test/second.count
-	$(call judge,,arm musl bits32 build second)
+	$(call judge,,arm musl bits32 build sdist second)
 	@rm -f build/test/second.count
 test-elsewhere: export SEQMIX_SECOND := all
 .PHONY: test-elsewhere

@@ -126,6 +126,7 @@ $(PY_OUT)/venv.made: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) proofs_tests/pyt
 PY_WHY := $(if $(filter Linux,$(shell uname -s)),$(if $(shell command -v python3),,needs python3),the wheel is made on Linux)
 $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(if $(PY_WHY),,$(PY_OUT)/venv.made)
 	@$(RUN) $(RUN_OPTIONS) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
+$(call script, sdist,    python/sdist.sh,                   proofs_tests/support/tap.sh $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
 build/test/python_conformance.count: proofs_tests/python/planted.py
 # What Frama-C can say of the kernels' text: make prove-c, a part of make test-all.
@@ -135,7 +136,7 @@ include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-build/test/arm.count build/test/musl.count build/test/cluster.count build/test/prove_c.count: RUN_OPTIONS := --timeout 1800
+build/test/arm.count build/test/musl.count build/test/sdist.count build/test/cluster.count build/test/prove_c.count: RUN_OPTIONS := --timeout 1800
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 
@@ -153,4 +154,4 @@ build/clang-exact/seqmix: build/clang-exact/libseqmix.a $(BIN)/seqmix
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build torture cluster prove_c,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build sdist torture cluster prove_c,$(SCRIPT_TESTS)) presets

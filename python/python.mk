@@ -26,9 +26,13 @@ $(PY_OUT)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(PY_RUNS) $(REF_SRC:%.
 PY_SOURCES := $(wildcard python/*.py python/*.toml python/*.in python/seqmix/*.py python/seqmix/*/*.py) python/seqmix/py.typed
 PAGE_IN_WHEEL ?= build/single/seqmix.html
 PY_PARTS := $(PY_LIBRARIES) $(PY_OUT)/seqmix
-$(PY_OUT)/staged: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) $(addprefix include/seqmix/,$(PUBLIC_HEADERS)) LICENSE docs/PYTHON.md
+# REPOSITORY: the address of the sources on the web, to which the packages' pages link; the release workflow
+# knows it.
+REPOSITORY ?=
+$(eval $(call holds,$(PY_OUT)/repository,$(REPOSITORY)))
+$(PY_OUT)/staged: $(PY_OUT)/repository $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) $(addprefix include/seqmix/,$(PUBLIC_HEADERS)) LICENSE docs/PYTHON.md
 	@rm -rf $(PY_STAGE) && mkdir -p $(PY_STAGE)/seqmix/include/seqmix $(PY_STAGE)/seqmix/native $(PY_STAGE)/seqmix/page $(PY_STAGE)/sources
-	@cp python/*.py python/*.toml python/*.in LICENSE $(PY_STAGE) && cp docs/PYTHON.md $(PY_STAGE)/README.md
+	@cp python/*.py python/*.toml python/*.in LICENSE $(PY_STAGE) && $(PYTHON) python/describe.py '$(REPOSITORY)' $(VERSION) $(PY_STAGE)
 	@cp -r python/seqmix $(PY_STAGE) && find $(PY_STAGE) -name __pycache__ -prune -exec rm -r {} +
 	@cp include/seqmix/*.h $(PY_STAGE)/seqmix/include/seqmix && cp $(PY_PARTS) $(PY_STAGE)/seqmix/native
 	@$(if $(SAN),,strip $(PY_STAGE)/seqmix/native/*)

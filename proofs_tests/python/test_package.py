@@ -1,6 +1,6 @@
 """The wheel: what its name promises is what its files need; nothing of this machine is in it; the program
-that comes with it is the program; it imports without NumPy's start; and its source distribution holds all
-that its recorded commands name."""
+that comes with it is the program; it imports without NumPy's start; and its source distribution holds every
+file that building reads (sdist.sh builds it)."""
 import json
 import os
 import re
@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 BUILT = Path(sys.prefix).parent
 WHEEL, SDIST = next((BUILT / "dist").glob("*.whl")), next((BUILT / "dist").glob("*.tar.gz"))
 sys.path.insert(0, str(ROOT / "python"))
+import compiling  # noqa: E402
 import elf  # noqa: E402
 
 
@@ -122,17 +123,64 @@ def test_the_source_distribution_is_whole(tmp_path):
     assert (
         not list(top.glob("seqmix/native/*")) and (top / "setup.py").exists() and (top / "LICENSE").exists()
     )
-    # one file of each room compiles from it, as recorded, and each that includes what make generates
-    commands = {c[c.index("-c") + 1]: c for c in recorded[os.uname().machine]["compile"]}
-    chosen = {name.rsplit("/", 1)[0]: c for name, c in commands.items()}
-    assert {"kernels", "ref", "model/run", "cli/oracle", "python/native"} <= chosen.keys()
-    generated = [n for n in commands if re.search(r'"\S+\.(inc|def)"', (top / "sources" / n).read_text())]
-    assert {"kernels/dispatch.c", "cli/commands/export.c", "cli/grid/builds.c"} <= set(generated)
-    for command in (*chosen.values(), *(commands[name] for name in generated)):
-        done = run(
-            "cc",
-            "-fsyntax-only",
-            *[w for w in command if not w.startswith("@") and w != "-o"],
-            cwd=top / "sources",
-        )
+    assert all(
+        (top / "sources" / w.split("=")[1]).exists()
+        for machine in recorded.values()
+        for c in machine["link"]
+        for w in c
+        if w.startswith("-Wl,--version-script=")
+    )
+    # Every file that compiling reads, by the compiler's own account, is in it: the sources of the same flags
+    # in one call.
+    alike = {}
+    for command in recorded[os.uname().machine]["compile"]:
+        at = command.index("-c")
+        flags = command[:at]
+        alike.setdefault((*flags, *command[at + 4 :]), set()).add(command[at + 1])
+    read = set()
+    for flags, names in alike.items():
+        done = run("cc", "-MM", *flags, *sorted(names), cwd=top / "sources")
         assert done.returncode == 0, done.stderr
+        read |= {w for w in done.stdout.replace("\\\n", " ").split() if not w.endswith(":")}
+    assert len(read) > 400 and {"kernels/dispatch.c", "model/graph/op.h", "cli/commands/report_page.inc"} <= read
+    made = {w for w in read if re.search(r"(^|/)build/", w)}
+    assert {Path(w).name for w in made} == {"kernels.def", "build.inc", "operations.inc", "model.inc"}
+    assert not [w for w in read if w.startswith(("/", ".."))]
+
+
+def test_a_build_is_named_by_its_own_compiler(tmp_path):
+    with tarfile.open(SDIST) as archive:
+        (member,) = (m for m in archive.getmembers() if m.name.endswith("/build.inc"))
+        recorded = tmp_path / "build.inc"
+        recorded.write_bytes(archive.extractfile(member).read())
+    compiler = tmp_path / "other cc"
+    compiler.write_text('#!/bin/sh\nprintf "%s\\n" \'other "cc" 7\\1\' more\n')
+    compiler.chmod(0o755)
+    compiling.say_build(recorded, tmp_path / "made", [str(compiler)], ["-O2", "-DSMX_HAVE_neon"])
+    lines = (tmp_path / "made/build.inc").read_text().splitlines()
+    assert lines[0] == recorded.read_text().splitlines()[0] and lines[0].startswith("#define BUILD_SOURCES")
+    assert lines[1:] == ['#define BUILD_COMPILER "other cc 71"', '#define BUILD_FLAGS "-O2 -DSMX_HAVE_neon"']
+    with pytest.raises(SystemExit, match="built by a C compiler: nocc"):
+        compiling.say_build(recorded, tmp_path / "made", ["nocc"], [])
+
+
+def links(text):
+    return re.findall(r"\]\(([^)]+)\)", re.sub("(?s)```.*?```", "", text))
+
+
+def test_its_page_links_to_what_is_there(tmp_path):
+    about = metadata.metadata("seqmix")
+    assert about["Author"] == "the seqmix authors" and "attention" in about["Keywords"] and about["License"] == "MIT"
+    assert "Typing :: Typed" in about.get_all("Classifier")
+    for link in links(about.get_payload() or about["Description"]):
+        assert link.startswith("https://"), link
+    done = run(sys.executable, "python/describe.py", "https://example.org/a/b", "9.8.7", tmp_path, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    page = "https://example.org/a/b/blob/v9.8.7/"
+    found = links((tmp_path / "README.md").read_text())
+    names = [link.removeprefix(f"{page}docs/") for link in found]
+    assert found and names == links((ROOT / "docs/PYTHON.md").read_text()) and len(set(found) & set(names)) == 0
+    addresses = re.findall(r'= "(https:.*)"', (tmp_path / "pyproject.toml").read_text().split("[project.urls]")[1])
+    files = [a.removeprefix(page) for a in addresses if a.startswith(page)]
+    assert len(addresses) == 4 and len(files) == 2
+    assert all((ROOT / name).exists() for name in (*files, *(f"docs/{name}" for name in names)))
