@@ -24,12 +24,7 @@ WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
 WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
-# gzip looks back 32 KB: what resembles each other stands together, in the order of order.txt (1.5 KB of the
-# whole module; found by trying: moves of a file or of several, as long as the whole module's code shrank).
-# What it does not name comes last.
-WASM_ORDER := $(shell cat wasm/order.txt)
-WASM_ALL := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
-WASM_SRC := $(filter $(WASM_ALL),$(WASM_ORDER)) $(filter-out $(WASM_ORDER),$(WASM_ALL))
+WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
 # all but these, and WHOLE_ONLY_FUNCTIONS; wasm/elsewhere.c stands for what they define.
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,program program_scratch state state_push state_scratch recurrent recurrent_scratch s4d) \
@@ -46,7 +41,7 @@ WASM_LINK = -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GR
 # them.
 WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sign-ext --enable-nontrapping-float-to-int \
 	--enable-mutable-globals -Oz -ocimfs 0
-WASM_ONE_SEGMENT = node scripts/one-segment.mjs $@.new.wasm $@ && rm $@.new.wasm
+WASM_FOR_GZIP = node scripts/for-gzip.mjs $@.new.wasm $@ && rm $@.new.wasm
 
 WASM_MODULES := build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix-scalar.wasm
 build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup
@@ -60,8 +55,8 @@ $(WASM_EXPORTS): kernels/kernels.txt wasm/exports.c scripts/kernels.awk wasm/was
 $(WASM_SMALL_EXPORTS): kernels/kernels.txt wasm/exports.c $(filter kernels/%,$(WASM_WHOLE_ONLY)) scripts/kernels.awk wasm/wasm.mk
 	@$(call WASM_EXPORTED,$(WHOLE_ONLY_FUNCTIONS))
 # $1: the list of what is exported
-WASM_BUILD = mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$1) $(WASM_SIMD) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@.new.wasm && $(WASM_ONE_SEGMENT) && echo "built $@"
-$(WASM_MODULES): scripts/one-segment.mjs
+WASM_BUILD = mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$1) $(WASM_SIMD) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@.new.wasm && $(WASM_FOR_GZIP) && echo "built $@"
+$(WASM_MODULES): scripts/for-gzip.mjs
 build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm: WASM_SIMD := -msimd128
 build/wasm/seqmix.wasm: $(WASM_SMALL_SRC:%.c=build/obj/emcc/wasm/%.o) $(WASM_SMALL_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_SMALL_EXPORTS))
@@ -83,8 +78,8 @@ VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions
 VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o %/wasm/print.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) -Os -fno-inline-functions $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
-build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js scripts/one-segment.mjs
-	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,proofs_tests/proofs/wasm/exports.txt) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && $(WASM_ONE_SEGMENT) && echo "built $@"
+build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js scripts/for-gzip.mjs
+	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,proofs_tests/proofs/wasm/exports.txt) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && $(WASM_FOR_GZIP) && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
 # The loader, and what it is made of.

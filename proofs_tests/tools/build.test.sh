@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 2
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 find Makefile include kernels model ref tasks cli check bench wasm scripts python proofs_tests \
-    \( -name Makefile -o -name '*.[ch]' -o -name '*.mk' -o -name '*.def' -o -name '*.inc' -o -name '*.table' -o -name '*.awk' -o -name kernels.txt -o -name order.txt -o -name setup.sh \) \
+    \( -name Makefile -o -name '*.[ch]' -o -name '*.mk' -o -name '*.def' -o -name '*.inc' -o -name '*.table' -o -name '*.awk' -o -name kernels.txt -o -name setup.sh \) \
     -exec cp -p --parents {} "$copy" \; || exit 2
 cat >"$copy/cc" <<'EOF'
 #!/bin/bash
