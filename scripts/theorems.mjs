@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { claims, errataProved, fields, parts } from './truth.mjs';
+import { claims, errataProved, fields, parts, rocqComment } from './truth.mjs';
 
 const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs/THEOREMS.md');
@@ -65,13 +65,20 @@ function proofsOf({ proved }) {
         })
         .join('');
 }
+// Of our own code: what the file's first comment says of premises and does not cover; the statements.
+function inWords(claim) {
+    const words = claim.proved.map(({ file }) => rocqComment(file).split('\n\n').slice(1).join('\n\n'));
+    const text = words.join('\n\n').replace(/^ {3}/gm, '').trim();
+    return (text && `\`\`\`text\n${text}\n\`\`\`\n\n`) + proofsOf(claim).trimEnd();
+}
 
 if (process.argv.includes('--check')) {
     const text = readFileSync(page, 'utf8');
     const missing = all
         .filter(
             (claim) =>
-                !text.includes(row(claim, '').slice(0, -4)) || !text.includes(proofsOf(claim).trimEnd()),
+                !text.includes(row(claim, '').slice(0, -4)) ||
+                !text.includes(claim.paper ? proofsOf(claim).trimEnd() : inWords(claim)),
         )
         .map(({ name }) => name);
     if (!text.includes(`proofs_tests/proofs/test_errata.c) | ${errataTruth()} | `))
@@ -132,8 +139,7 @@ for (const [test, text, value, bound] of errata)
 out += `\nWhat our own code rests on:\n\n| claim | file | truth | tested in |\n|---|---|---|---|\n`;
 for (const claim of own) {
     out += row(claim, claim.tests.join(', '));
-    if (claim.proved.length)
-        body += `\n## ${claim.name}\n\n**${cell(claim.claim)}**\n\n${proofsOf(claim).trimEnd()}\n`;
+    if (claim.proved.length) body += `\n## ${claim.name}\n\n**${cell(claim.claim)}**\n\n${inWords(claim)}\n`;
 }
 writeFileSync(page, out + body);
 console.log(`wrote docs/THEOREMS.md: ${all.length} claims`);

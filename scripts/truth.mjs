@@ -48,6 +48,8 @@ export const proofs = readdirSync(join(root, 'proofs_tests/proofs'))
     .map((n) => n.replace(/\.c$/, ''))
     .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
+/** What a Rocq file says first. */
+export const rocqComment = (file) => read(`proofs_tests/rocq/${file}.v`).split('*)')[0];
 // The Rocq files that state theorems, from statements.txt and from what each file's first comment says.
 function rocqFiles() {
     const found = {};
@@ -57,7 +59,7 @@ function rocqFiles() {
         (found[file] ??= []).push({ name, statement: statement.replace(/^ {2}/gm, '') });
     }
     return Object.entries(found).map(([file, theorems]) => {
-        const comment = read(`proofs_tests/rocq/${file}.v`).split('*)')[0];
+        const comment = rocqComment(file);
         const first = comment.slice(comment.indexOf(':') + 1).split(/\n\n|\.\s/)[0];
         return {
             file,
