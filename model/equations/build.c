@@ -45,7 +45,8 @@ typedef struct {
     unsigned line; // that is read
     equation_trace *trace;
     const equation_node *output; // a product that ends the text, if it does end with one
-    const equation_node *factor; // right of the last *
+    const equation_node *beside; // right of the last * or +
+    const char *hint;            // to who meant a weight by it
     size_t out;                  // the line whose value is the text's
     const char *text;
     long scan_ahead; // the most that a tensor of the scan sees ahead
@@ -105,6 +106,20 @@ static const char *nearest_function(const char *name) {
                      {"concat", "join(a, b)"},
                      {"pow", "x^2"},
                      {"min", "-max(-a, -b)"},
+                     {"cat", "join(a, b)"},
+                     {"matmul", "x @ w, or attention and sum_heads(a * b) of two tensors"},
+                     {"einsum", "x @ w, or attention and sum_heads(a * b) of two tensors"},
+                     {"outer", "outer(a, b) in a scan"},
+                     {"transpose", "transpose(S) in a scan"},
+                     {"where", "select(c, a, b) in a scan"},
+                     {"select", "select(c, a, b) in a scan"},
+                     {"clamp", "max(a, b)"},
+                     {"norm", "unitnorm_heads(x)"},
+                     {"rms", "rms_heads(x), or rmsnorm(x, gain)"},
+                     {"sigma", "sigmoid(x)"},
+                     {"attn", "attention(q, k, v)"},
+                     {"roll", "shift(x, 1)"},
+                     {"dropout", "the key dropout of the config"},
                      {"dot", "sum_heads(a * b)"}};
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (!strcmp(name, elsewhere[i].name)) return elsewhere[i].here;
@@ -182,7 +197,11 @@ static int is_new(builder *b, const equation_node *n) {
 // ---- Expressions ------------------------------------------------------------------------------------------
 static tensor *eval_tensor(builder *b, const equation_node *n, const char *what, long *ahead) {
     const value v = eval(b, n);
-    if (!v.tensor) fail(b, n, "%s is a number; it must be a tensor", what);
+    if (!v.tensor)
+        fail(b, n, "%s is a number; it must be a tensor%s", what,
+             (*what == 'a' || *what == 'b') && !what[1]
+                 ? "; max(x, 0) is relu(x), 0 * x + 2 is a tensor of twos"
+                 : "");
     if (v.ahead > *ahead) *ahead = v.ahead;
     return b->g->failed ? NULL : v.tensor;
 }
@@ -228,13 +247,18 @@ static value binary(builder *b, const equation_node *at, const char *name, value
 
 static value product_with_matrix(builder *b, const equation_node *n, const equation_node *bias) {
     value x = {.ahead = LONG_MIN};
-    x.tensor = eval_tensor(b, n->first, "what stands left of @", &x.ahead);
     const equation_node *w = n->first->next;
+    if (is_new(b, n->first) && !n->first->first && w->kind == EQUATION_WORD && !is_new(b, w))
+        return fail(b, n->first, "the weight stands right of @: %s @ %s", w->name, n->first->name);
+    x.tensor = eval_tensor(b, n->first, "what stands left of @", &x.ahead);
     if (!x.tensor) return failed;
     if (!is_new(b, w))
         return fail(b, w, "right of @ stands the name of a weight%s%s%s",
-                    w->kind == EQUATION_WORD ? "; " : "", w->name,
-                    w->kind == EQUATION_WORD ? " is a tensor" : "");
+                    w->kind == EQUATION_WORD ? "; " : "",
+                    w->kind == EQUATION_WORD ? w->name : ", perhaps with its columns: x @ w[8]",
+                    w->kind == EQUATION_WORD
+                        ? " is a tensor (two tensors meet in attention, in sum_heads(a * b) or in a scan)"
+                        : "");
     const value m = weight(b, w, n == b->output ? WEIGHT_OUTPUT : WEIGHT_MATRIX, last(x.tensor));
     if (!m.tensor) return failed;
     tensor *add = bias ? weight(b, bias, WEIGHT_BIAS, m.tensor->shape[1]).tensor : NULL;
@@ -262,6 +286,8 @@ static value sum_of(builder *b, const equation_node *n) {
         if (!x.tensor) return fail(b, l, "a bias is added to a tensor, not to a number");
         return sign(b, n, "bias", x, weight(b, r, WEIGHT_BIAS, last(x.tensor)).tensor, NULL, 0.0);
     }
+    b->beside = r;
+    b->hint = " (a bias begins with b_: x + b_o)";
     value y = eval(b, r);
     if (b->g->failed) return failed;
     if (!x.tensor && !y.tensor) return (value){.number = minus ? x.number - y.number : x.number + y.number};
@@ -276,7 +302,7 @@ static value product_of(builder *b, const equation_node *n) {
     const int divided = n->kind == EQUATION_DIVIDE;
     const value x = eval(b, n->first);
     if (b->g->failed) return failed;
-    if (!divided) b->factor = n->first->next;
+    if (!divided) b->beside = n->first->next, b->hint = no_matrix;
     value y = eval(b, n->first->next); // (of what failed nothing more is made)
     if (b->g->failed) return failed;
     if (divided && !y.tensor && y.number == 0.0) return fail(b, n, "a division by 0");
@@ -309,8 +335,9 @@ static int take_number(builder *b, const equation_node *n, const function_argume
     if (v.tensor || !(v.number >= a->least && v.number <= a->most) ||
         (whole && v.number != (double)(size_t)v.number)) {
         char least[NUMBER_TEXT], most[NUMBER_TEXT];
-        fail(b, n, "%s must be a %snumber from %s to %s", a->name, whole ? "whole " : "",
-             number_write(least, a->least), number_write(most, a->most));
+        fail(b, n, "%s must be a %snumber from %s to %s%s", a->name, whole ? "whole " : "",
+             number_write(least, a->least), number_write(most, a->most),
+             strcmp(a->name, "to") ? "" : "; sqrt(x) is a root, 1 / x the power -1");
         return -1;
     }
     c->number[i] = (size_t)v.number;
@@ -451,11 +478,21 @@ static value eval(builder *b, const equation_node *n) {
             if (b->e->lines[i].line > n->line && !b->e->lines[i].depth &&
                 !strcmp(b->e->lines[i].name, n->name))
                 return fail(b, n, "%s is assigned below, in line %u", n->name, b->e->lines[i].line);
+            else if (b->e->lines[i].line == n->line && !strcmp(b->e->lines[i].name, n->name))
+                return fail(
+                    b, n,
+                    "%s is what this line assigns; its value of the row before is a scan's state, shift(x, 1) is that of x",
+                    n->name);
+        if (!name && function_find(n->name))
+            return fail(b, n, "%s is a function: %s(...)%s", n->name, n->name, n == b->beside ? b->hint : "");
         if (!name)
             return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s%s",
-                        n->name, nearest(b, n->name), n == b->factor ? no_matrix : "");
+                        n->name, nearest(b, n->name), n == b->beside ? b->hint : "");
         if (n->first)
-            return fail(b, n, "%s is a tensor: only a new weight takes a size in brackets", n->name);
+            return fail(b, n,
+                        "%s is a tensor: only a new weight takes a size in brackets; %s[0:4] has columns, "
+                        "shift(%s, 1) the row before",
+                        n->name, n->name, n->name);
         b->used[name->line] = 1;
         return name->is;
     case EQUATION_NEGATE:

@@ -297,7 +297,11 @@ static value word(walk *w, const equation_node *n) {
     }
     if (n->first || find_weight(w->s, n->name) >= 0) {
         if (n->first && (find(w, n->name) || find_input(w->s, n->name) >= 0))
-            return fail(w, n, "%s: only a new weight takes sizes in brackets", n->name);
+            return fail(
+                w, n,
+                "%s: only a new weight takes sizes in brackets; a state holds the row before, part(k, j, "
+                "n) has columns",
+                n->name);
         return weight(w, n);
     }
     return fail(
@@ -506,7 +510,8 @@ static value power(walk *w, const equation_node *n) {
     const double times = w->failed ? 0 : size_value(w, at[1]);
     if (w->failed) return NOTHING;
     if (!(times >= 1 && times <= 64 && times == (double)(size_t)times))
-        return fail(w, at[1], "a power is a whole number from 1 to 64");
+        return fail(w, at[1],
+                    "a power is a whole number from 1 to 64; sqrt(x) is a root, 1 / x the power -1");
     value square = x, y = NOTHING;
     for (size_t n_times = (size_t)times; n_times && !w->failed; n_times >>= 1) {
         if (n_times & 1) y = y == NOTHING ? square : binary(w, n, PROGRAM_MUL, y, square, "");
@@ -531,7 +536,11 @@ static value call(walk *w, const equation_node *n) {
     const int two = !strcmp(n->name, "max") || !strcmp(n->name, "min"), is_dot = !strcmp(n->name, "dot");
     const int select = !strcmp(n->name, "select");
     if (!is_function(n->name))
-        return fail(w, n, "a scan has no function %s; the nearest is %s", n->name, nearest(n->name));
+        return fail(w, n,
+                    w->o->reserved(w->o->builder, n->name)
+                        ? "a scan has no function %s: it stands in a line above; the nearest is %s"
+                        : "a scan has no function %s; the nearest is %s",
+                    n->name, nearest(n->name));
     const size_t count = select ? 3 : two || is_dot ? 2 : 1;
     value a[3] = {NOTHING, NOTHING, NOTHING};
     if (!arguments(w, n, count, at)) return NOTHING;

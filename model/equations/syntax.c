@@ -57,29 +57,65 @@ static const char *found(const parser *p, char *to, size_t size) {
         snprintf(to, size, "there is '%c'", c);
     return to;
 }
+// The name of the Greek letter at the place; NULL: there is none.
+static const char *greek(const char *at, char name[12]) {
+    static const char letters[] =
+        "alpha   beta    gamma   delta   epsilon zeta    eta     theta   iota    kappa   lambda  "
+        "mu      nu      xi      omicron pi      rho     sigma   sigma   tau     upsilon phi     "
+        "chi     psi     omega   ";
+    const unsigned char *c = (const unsigned char *)at;
+    if (c[0] != 0xce && c[0] != 0xcf) return NULL;
+    const unsigned letter = ((c[0] & 31u) << 6 | (c[1] & 63u)) - 0x391,
+                   i = letter < 25 ? letter : letter - 32;
+    if (i >= 25) return NULL;
+    snprintf(name, 12, "%.*s", (int)strcspn(letters + 8 * i, " "), letters + 8 * i);
+    return name;
+}
 // What people write who know another language, and what stands here in its place.
-static const char *meant(const parser *p) {
-    static const char product[] = "; * is the product entry by entry, @ that with a matrix";
+static const char *meant(const parser *p, char to[40]) {
+    static const char product[] = "; * is the product entry by entry, @ that with a matrix",
+                      transposes[] = "; only a scan transposes: transpose(S)",
+                      compares[] = "; nothing is compared: max(a, b), relu(x), in a scan select(c, a, b)",
+                      root[] = "; a root is sqrt(x)", powers[] = "; powers are x^2, x^3",
+                      hash[] = "; # begins a comment";
     static const struct {
         const char *sign, *here;
     } signs[] = {{";", "; each equation has a line of its own"},
+                 {":", "; lines have no colons, and a text defines no functions"},
+                 {"=", "; a line is name = value, h = h + x for h += x"},
                  {"\xc3\x97", product},
                  {"\xc2\xb7", product},
                  {"\xe2\x8a\x99", product},
+                 {"\xe2\x88\x98", product},
+                 {"\xe2\x8a\x97", "; in a scan outer(a, b)"},
+                 {"\xe2\x88\x91", "; sum_heads(x), or cumsum(x) over the rows"},
                  {"\xe2\x88\x92", "; minus is -"},
-                 {"\xc2\xb2", "; a square is x^2"},
-                 {"\xe2\x88\x9a", "; a root is sqrt(x)"},
-                 {"\xce", "; Greek letters are spelt: beta, lambda"},
-                 {"\xcf", "; Greek letters are spelt: sigma, phi"},
-                 {".T", "; only a scan transposes: transpose(S)"}};
+                 {"\xc2\xb2", powers},
+                 {"\xc2\xb3", powers},
+                 {"\xe2\x88\x9a", root},
+                 {"\xcf", "; Greek letters are spelt: phi, epsilon"},
+                 {".T", transposes},
+                 {"'", transposes},
+                 {"<", compares},
+                 {">", compares},
+                 {"/", hash},
+                 {"{", "; names have letters, digits and _; shift(x, 1) is the row before"},
+                 {"[", "; join(a, b) has the columns of both"},
+                 {"|", "; abs(x)"}};
+    char letter[12];
+    if (greek(p->at, letter)) {
+        snprintf(to, 40, "; Greek letters are spelt: %s", letter);
+        return to;
+    }
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (!strncmp(p->at, signs[i].sign, strlen(signs[i].sign))) return signs[i].here;
+    if (is_letter(*p->at)) return "; a product has its sign, @ or *, and there is no def, return, for or if";
     return *p->at == '.' && is_letter(p->at[1]) ? "; functions have no prefix: relu(x)" : "";
 }
 static equation_node *expected(parser *p, const char *what) {
-    char is[40];
+    char is[40], here[40];
     equations_fail(p->error, p->line, column(p), "%s where %s is expected%s", found(p, is, sizeof is), what,
-                   meant(p));
+                   meant(p, here));
     return NULL;
 }
 
@@ -228,6 +264,10 @@ static equation_node *powers(parser *p, equation_node *n) {
         if (!n || !(two || *p->at == '^')) return p->at = back, n;
         equation_node *power = called(p, "power", column(p));
         p->at += 1 + two;
+        if (*p->at == 'T' && !is_letter(p->at[1])) {
+            equations_fail(p->error, p->line, column(p), "only a scan transposes: transpose(S)");
+            return NULL;
+        }
         if (!power || !(n->next = factor(p))) return NULL;
         power->first = n;
         n = power;
