@@ -214,7 +214,7 @@ static int print_script(const grid_work *w) {
     if (!w->o.tasks && tasks > 1000) tasks = 1000;
     if ((size_t)tasks > w->jobs) tasks = (long)w->jobs;
     long array = tasks;
-    if (tasks > 100) { // clusters allow at least that
+    if (tasks > 1) {
         int asked;
         const long most = script_most_tasks(&asked);
         if (array > most) {

@@ -2,7 +2,8 @@
 #ifndef CLI_GRID_BUILDS_H
 #define CLI_GRID_BUILDS_H
 
-// 16 hexadecimal digits: a hash of the library's sources, of the compiler and of its flags.
+// 16 hexadecimal digits: a hash of the sources (of the library and of what judges), of the compiler and of
+// its flags.
 const char *build_name(void);
 
 // Leaves in FOLDER/builds what this build is and the digest of its self-check on this machine, unless it is

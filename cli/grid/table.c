@@ -239,6 +239,13 @@ static int read_one(table *t, const char *folder, const char *name) {
     return leave_out(&t->foreign, path, "is no file of a job");
 }
 
+// A folder that goes while it is read (a server that is gone) ends its list early.
+static int leave_rest(table *t, const char *folder, int error) {
+    char why[400];
+    snprintf(why, sizeof why, "cannot be read to its end: %s", strerror(error));
+    return leave_out(&t->damaged, folder, why);
+}
+
 static int read_folder(table *t, const char *folder) {
     DIR *d = opendir(folder);
     char why[400];
@@ -247,10 +254,11 @@ static int read_folder(table *t, const char *folder) {
         return leave_out(&t->damaged, folder, why);
     }
     int status = 0;
-    for (struct dirent *e; status < 2 && (e = readdir(d));) {
+    for (struct dirent *e; status < 2 && (errno = 0, e = readdir(d));) {
         const int one = read_one(t, folder, e->d_name);
         if (one > status) status = one;
     }
+    if (status < 2 && errno) status = leave_rest(t, folder, errno);
     closedir(d);
     return status;
 }
@@ -366,12 +374,13 @@ int table_read(table *t, const char *folder) {
     DIR *d = opendir(folder);
     if (!d) return cli_fail("%s cannot be read: %s", folder, strerror(errno));
     int status = 0;
-    for (struct dirent *e; status < 2 && (e = readdir(d));) {
+    for (struct dirent *e; status < 2 && (errno = 0, e = readdir(d));) {
         if (strlen(e->d_name) != 2 || !hexadecimal(e->d_name, 2)) continue;
         if (snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= (int)sizeof path) continue;
         const int one = read_folder(t, path);
         if (one > status) status = one;
     }
+    if (status < 2 && errno) status = leave_rest(t, folder, errno);
     closedir(d);
     if (status == 2 || take_current(t)) return 2;
     find_varying(t);

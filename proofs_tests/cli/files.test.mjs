@@ -96,6 +96,51 @@ test(
     },
 );
 
+test(
+    'a folder that cannot be read to its end is said, wherever its list breaks off',
+    { skip: !existsSync(failing) },
+    () => {
+        for (const label of ['a', 'b']) {
+            mkdirSync(file('labelled', label), { recursive: true });
+            for (let i = 0; i < 12; i++) writeFileSync(file('labelled', label, `${i}.txt`), `${label} ${i}`);
+        }
+        for (const seed of [1, 2, 3])
+            assert.equal(
+                seqmix('job', `${tiny}&seed=${seed}`, '--out', file('listed'), '--eval', '5').status,
+                0,
+            );
+        const says = file('lists');
+        for (const [args, sentence, status] of [
+            [['collect', file('listed'), '--out', file('tables')], /listed.* cannot be read to its end: /, 1],
+            [
+                ['train', `task=texts&folder=${file('labelled')}&steps=1&batch=2&width=8&length=8`],
+                /labelled.*: cannot be read to its end: /,
+                2,
+            ],
+        ]) {
+            const env = {
+                ...process.env,
+                LD_PRELOAD: resolve(failing),
+                FAIL_CALL: 'list',
+                FAIL_ERRNO: '116', // ESTALE
+            };
+            const straight = run(program, args, { env: { ...env, FAIL_SAYS: says } });
+            assert.equal(straight.status, 0, straight.stderr);
+            const calls = Number(readFileSync(says));
+            assert.ok(calls > 8, `${args[0]}: ${calls}`);
+            const table = file('tables', 'results.csv');
+            const whole = readFileSync(table, 'utf8');
+            for (let at = 0; at < calls; at++) {
+                const ran = run(program, args, { env: { ...env, FAIL_AT: String(at) } });
+                // (The list of builds/: no result hangs on it.)
+                if (args[0] === 'collect' && !ran.status && readFileSync(table, 'utf8') === whole) continue;
+                assert.match(ran.stderr, sentence, `${args[0]}, ${at} of ${calls}`);
+                assert.ok(ran.status === status || ran.status === 2, `${ran.status}: ${ran.stderr}`);
+            }
+        }
+    },
+);
+
 test('- is no folder and no file: refused, with what is allowed', () => {
     const here = file('dash');
     mkdirSync(here);

@@ -362,6 +362,18 @@ test('--equal: against the best of the baseline that has as many weights, to a t
             new RegExp(`mixer=cat: no setting of the baseline has as many ${kind}, to a`),
         );
     }
+    // Without it what is alike in all else is compared, and said to be of another size.
+    for (const [weights, says] of [
+        [1050, /^mqar .* 0\.95\n(?!Unequal)/m],
+        [
+            5000,
+            /^mqar .* 0\.20\nUnequal: in 1 of 1 one has up to 5\.0 times as many weights .*--equal weights/m,
+        ],
+    ]) {
+        against('weights', 'params', { 8: weights, 12: 1, 16: 1 });
+        const { stdout } = seqmix('collect', out, '--baseline', 'mixer=attention');
+        assert.match(stdout, says);
+    }
     assert.match(seqmix('collect', out, '--equal', 'heads').stderr, /--equal/);
 });
 
@@ -753,6 +765,21 @@ test('lines and the script pass on what each job is told; more tasks than an arr
         script.stdout,
         /\$within seqmix grid .* --seeds 6 --eval 20 --every 3 --save-every 7 --out /,
     );
+    // A cluster that says what it allows is believed, however few they are.
+    mkdirSync(file('cluster'));
+    writeFileSync(file('cluster', 'scontrol'), '#!/bin/sh\necho "MaxArraySize            = 31"\n', {
+        mode: 0o755,
+    });
+    const asked = run(
+        program,
+        ['grid', tiny, '--seeds', '50', '--out', file('passed'), '--slurm', '--tasks', '40'],
+        { env: { ...env, PATH: file('cluster') + delimiter + env.PATH } },
+    );
+    assert.match(
+        asked.stderr,
+        /--tasks 40 is more than an array may have here \(MaxArraySize 31\): 30 array tasks, each takes up to 2 of the 40/,
+    );
+    assert.match(asked.stdout, /\n#SBATCH --array=1-30\n[^]*\ntasks=40 array=30 /);
     // Together the tasks' parts are the grid: the script's own loop, without Slurm.
     const [, loop] = /\n(tasks=[^]*?)\nstop=0/.exec(script.stdout);
     const shown = shell(

@@ -1,8 +1,9 @@
 // failing.c: a library to preload (LD_PRELOAD): the call number FAIL_AT of the kind FAIL_CALL (alloc, read,
-// write, sync, rename, open, close) fails once, with FAIL_ERRNO; every other goes through. Counted from 0.
-// At the end FAIL_SAYS, a file, has the number of such calls; FAIL_TRACE, another, one line for each call but
-// alloc. By FAIL_CLOCK seconds the time of day is ahead. For glibc.
+// write, sync, rename, open, close, list) fails once, with FAIL_ERRNO; every other goes through. Counted from
+// 0. At the end FAIL_SAYS, a file, has the number of such calls; FAIL_TRACE, another, one line for each call
+// but alloc and list. By FAIL_CLOCK seconds the time of day is ahead. For glibc.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -90,6 +91,9 @@ int open(const char *path, int flags, ...) {
     const int mode = va_arg(list, int); // what is not given is not looked at
     va_end(list);
     return fails_on("open", path) ? -1 : NEXT(open, path, flags, mode);
+}
+struct dirent *readdir(DIR *d) {
+    return fails("list") ? NULL : NEXT(readdir, d);
 }
 size_t fread(void *to, size_t size, size_t n, FILE *from) {
     return fails_at("read", fileno(from)) ? 0 : NEXT(fread, to, size, n, from);

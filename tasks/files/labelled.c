@@ -204,7 +204,7 @@ static char **list_folder(const char *path, int folders, const char *ending, siz
         return NULL;
     }
     int status = 0;
-    for (struct dirent *e; !status && (e = readdir(d));) {
+    for (struct dirent *e; !status && (errno = 0, e = readdir(d));) {
         const size_t have = strlen(e->d_name), wants = strlen(ending);
         if (e->d_name[0] == '.' || e->d_name[0] == '_' || have < wants ||
             strcmp(e->d_name + have - wants, ending))
@@ -219,6 +219,8 @@ static char **list_folder(const char *path, int folders, const char *ending, siz
         if (!status && !(list[*n] = strdup(e->d_name))) status = no_memory(path, error);
         *n += !status;
     }
+    if (!status && errno)
+        status = data_fail(error, "folder", path, "cannot be read to its end: %s", strerror(errno));
     closedir(d);
     if (!status && *n) {
         qsort(list, *n, sizeof *list, by_name);
