@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/grid/builds.h"
 #include "cli/grid/training.h"
 #include "job_process.h"
 
@@ -23,6 +24,8 @@ int ranks_train(job_work *w) {
     program[n > 0 ? n : 0] = 0;
     char *slash = strrchr(program, '/');
     snprintf(slash ? slash : program, 16, "%sseqmix-mpi", slash ? "/" : "");
+    if (job_is_there(program) && !build_is_of(program))
+        return cli_fail("job: --ranks: %s is of another build than this seqmix: make mpi", program);
     snprintf(saved, sizeof saved, "%s/run.safetensors", w->ranks);
     snprintf(stopped, sizeof stopped, "%s.stopped", saved);
     snprintf(ranks, sizeof ranks, "%ld", w->o.job.ranks);

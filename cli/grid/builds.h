@@ -2,6 +2,8 @@
 #ifndef CLI_GRID_BUILDS_H
 #define CLI_GRID_BUILDS_H
 
+#include <stddef.h>
+
 // 16 hexadecimal digits: a hash of the sources (of the library and of what judges), of the compiler and of
 // its flags.
 const char *build_name(void);
@@ -17,5 +19,11 @@ typedef struct {
     int machines, differing;
 } build_facts;
 void builds_find(const char *folder, const char *name, build_facts *facts);
+
+// The builds that were at work in FOLDER, at most so many: how many they are.
+size_t builds_list(const char *folder, char names[][17], size_t most);
+
+// Is the program in this file of this build?
+int build_is_of(const char *program);
 
 #endif

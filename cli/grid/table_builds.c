@@ -28,6 +28,24 @@ static size_t find_builds(const table *t, const char *folder, known_build all[MO
     return n;
 }
 
+// A training that went on from a checkpoint, or by what rivals came to at a rung, may hang on a build that
+// has no result: those that were at work in the folder count, too.
+static size_t add_builds(const table *t, const char *folder, known_build all[MOST_BUILDS], size_t n) {
+    char names[MOST_BUILDS][17];
+    size_t i = 0;
+    while (i < t->n && !t->rows[i].r.machine.from) i++;
+    if (i == t->n && !t->rungs) return n;
+    const size_t there = builds_list(folder, names, MOST_BUILDS);
+    for (i = 0; i < there && n < MOST_BUILDS; i++) {
+        size_t k = 0;
+        while (k < n && strcmp(all[k].facts.name, names[i])) k++;
+        if (k < n) continue;
+        all[n] = (known_build){0};
+        builds_find(folder, names[i], &all[n++].facts);
+    }
+    return n;
+}
+
 // The same sources, and self-checks that agree: then only the compiler or its flags are others.
 static int compute_alike(const known_build *all, size_t n) {
     for (size_t k = 0; k < n; k++)
@@ -39,7 +57,7 @@ static int compute_alike(const known_build *all, size_t n) {
 
 void table_note_builds(const table *t, const char *folder) {
     known_build all[MOST_BUILDS];
-    const size_t n = find_builds(t, folder, all);
+    const size_t n = add_builds(t, folder, all, find_builds(t, folder, all));
     char text[2000];
     int at = 0;
     for (size_t k = 0; k < n; k++)
@@ -51,9 +69,11 @@ void table_note_builds(const table *t, const char *folder) {
     if (n < 2 || compute_alike(all, n)) return;
     for (size_t k = 0; k < n && at < (int)sizeof text - 250; k++) {
         const build_facts *f = &all[k].facts;
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%zu of %s%s%s%s", k ? ", " : "",
-                       all[k].results, *f->name ? f->name : "a build that did not say which",
-                       *f->compiler ? " (" : "", f->compiler, *f->compiler ? ")" : "");
+        char of[32] = "what was begun by ";
+        if (all[k].results) snprintf(of, sizeof of, "%zu of ", all[k].results);
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s%s%s%s%s", k ? ", " : "", of,
+                       *f->name ? f->name : "a build that did not say which", *f->compiler ? " (" : "",
+                       f->compiler, *f->compiler ? ")" : "");
     }
     cli_note(
         "the results are of %zu builds that may compute differently: %s; give each its own folder, or see "

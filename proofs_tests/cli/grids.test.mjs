@@ -227,6 +227,19 @@ test('results of builds that may differ are said; of other compilers whose self-
         );
     leave({});
     assert.equal(said(), '', 'bit-equal');
+    // One that has no result may have begun what went on from a checkpoint.
+    forge(results(out)[0], (text) => text.replace(other, facts.build));
+    leave({ sources: '1 2' });
+    assert.equal(said(), '', 'nothing went on');
+    forge(results(out)[1], (text) => text.replace('"from":0', '"from":3'));
+    assert.match(
+        said(),
+        /of 2 builds that may compute differently: 3 of \w+ .*, what was begun by feedfeedfeedfeed \(clang 14\)/,
+    );
+    leave({});
+    assert.equal(said(), '', 'bit-equal, and went on');
+    forge(results(out)[1], (text) => text.replace('"from":3', '"from":0'));
+    forge(results(out)[0], (text) => text.replace(facts.build, other));
     for (const changes of [{ selfcheck: '0123456789abcdef' }, { sources: '1 2' }]) {
         leave(changes);
         assert.match(

@@ -3,7 +3,18 @@
 // every mixer does is judged without MPI by test_ranks.c; SEQMIX_MPI=all (make test-mpi) tries each here.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+    copyFileSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    symlinkSync,
+    writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -269,6 +280,21 @@ test(
         assert.ok(status === 75 || status === 0, `${status}`);
         assert.equal(run(job('cut')).status, 0);
         assert.equal(bytes('cut'), bytes('one'));
+        // A seqmix-mpi of another build would compute under this one's name.
+        const old = join(folder, 'old');
+        mkdirSync(old);
+        copyFileSync(one, join(old, 'seqmix'));
+        const facts = readdirSync(join(folder, 'one', 'builds')).map((name) =>
+            JSON.parse(readFileSync(join(folder, 'one', 'builds', name), 'utf8')),
+        );
+        const current = readFileSync(many, 'latin1');
+        const stale = current.replaceAll(`${facts[0].sources}\n`, `${facts[0].sources.replace(/^./, 'x')}\n`);
+        assert.notEqual(stale, current);
+        writeFileSync(join(old, 'seqmix-mpi'), stale, { encoding: 'latin1', mode: 0o755 });
+        const [, ...words] = job('stale', '--ranks', '2');
+        const refused = run([join(old, 'seqmix'), ...words]);
+        assert.equal(refused.status, 2, refused.stderr);
+        assert.match(refused.stderr, /seqmix-mpi is of another build than this seqmix: make mpi/);
         assert.match(
             run(job('x', '--ranks', '2', '--every', '3')).stderr,
             /--ranks goes without --plan and --every/,
