@@ -91,7 +91,8 @@ $(OBJ)/export/%.inc: cli/export/%.py | setup
 $(OBJ)/cli/commands/export.o: CPPFLAGS += -I$(OBJ)
 $(OBJ)/cli/commands/export.o: $(OBJ)/export/operations.inc $(OBJ)/export/model.inc
 
-# What a result says of the build that computed it: the sources of the library and of what judges, the compiler, its flags.
+# What a result says of the build that computed it: the sources of the library and of what judges, the
+# compiler, its flags.
 JUDGING := cli/runs.c cli/grid/held_out.c cli/grid/training.c
 $(OBJ)/build.inc: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o) $(JUDGING:%.c=$(OBJ)/%.o)
 	@{ printf '#define BUILD_SOURCES "%s"\n' "$$(find include kernels model tasks $(JUDGING) -name '*.[ch]' -o -name kernels.txt | LC_ALL=C sort | xargs cat | cksum)"; \

@@ -204,6 +204,20 @@ test('a text or table that changed under its name is another job; --recheck says
     writeFileSync(file('labelled', 'a', '3.txt'), 'a 3 wordz');
     assert.notEqual(job(texts, file('folders')).stdout.slice(0, 16), whole.stdout.slice(0, 16));
     assert.match(job('task=charlm&text=/nowhere/at.all', out).stderr, /nowhere\/at\.all/);
+    // One cell of a table.
+    const cells = (last) =>
+        Array.from({ length: 60 }, (_, i) => `${i % 7},${(i * 5) % 11}`).join('\n') + `\n3,${last}\n`;
+    const names = [4, 5, 4].map((last) => {
+        writeFileSync(file('cells.csv'), `heat,load\n${cells(last)}`);
+        const { status, stdout, stderr } = job(
+            `task=table&file=${file('cells.csv')}&predict=number&batch=2&steps=2&width=8&length=4`,
+            file('tables'),
+        );
+        assert.equal(status, 0, stderr);
+        return stdout.slice(0, 16);
+    });
+    assert.equal(results(file('tables')).length, 2);
+    assert.deepEqual([names[0] === names[1], names[0] === names[2]], [false, true]);
 });
 
 test('results of builds that may differ are said; of other compilers whose self-checks agree they are not', () => {
@@ -670,6 +684,21 @@ test('at a rung those go on that are best by the measure of choice; of equals, t
             );
         assert.doesNotMatch(seqmix('collect', out).stdout, /rate tried: try/);
     }
+});
+
+test('a choice is made on the sequences that follow those that judge, a quarter as many', () => {
+    const config = 'task=mqar&pairs=4&length=32&batch=8&width=16&steps=150';
+    assert.equal(seqmix('job', config, '--out', file('chosen'), '--eval', '40').status, 0);
+    const { value, choice } = resultOf(results(file('chosen'))[0]);
+    assert.equal(seqmix('train', config, '--save', file('chosen.run'), '--eval', '0').status, 0);
+    // Each sequence has as many answers, so that shares of right ones add up.
+    const right = (count) =>
+        count *
+        JSON.parse(seqmix('eval', file('chosen.run'), '--count', String(count), '--json').stdout).accuracy;
+    const near = (a, b) => Math.abs(a - b) < 1e-5;
+    assert.ok(near(right(40), 40 * value));
+    assert.ok(near(right(50) - right(40), 10 * choice), `${right(50) - right(40)} and ${10 * choice}`);
+    assert.ok(!near(right(10), 10 * choice), 'the first ten tell nothing');
 });
 
 test('--random: so many points, the same for every run and seed, others with another --draw', () => {

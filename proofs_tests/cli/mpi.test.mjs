@@ -30,7 +30,13 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const OPEN_MPI =
     !skip && spawnSync('mpirun', ['--version'], { encoding: 'utf8' }).stdout.includes('Open MPI');
-const env = { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' };
+const env = {
+    ...process.env,
+    OMPI_ALLOW_RUN_AS_ROOT: '1',
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+    // Between the signal at which a run saves and the one that kills: on a busy machine a second is little.
+    OMPI_MCA_odls_base_sigkill_timeout: '10',
+};
 const launch = (count) => [...(OPEN_MPI ? ['--oversubscribe'] : []), '-n', String(count)];
 const isas = (() => {
     const said = spawnSync(one, ['help'], { encoding: 'utf8', env: { ...env, SMX_ISA: 'no such' } }).stderr;
@@ -249,7 +255,8 @@ test(
             '20',
             ...more,
         ];
-        const run = ([command, ...args]) => spawnSync(command, args, { encoding: 'utf8', env });
+        const run = ([command, ...args]) =>
+            spawnSync(command, args, { encoding: 'utf8', env, timeout: 300_000 });
         const files = (out, ending) =>
             readdirSync(join(folder, out), { recursive: true }).filter(
                 (name) => /^..\/[0-9a-f]{16}/.test(name) && name.endsWith(ending),

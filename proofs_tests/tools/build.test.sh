@@ -54,26 +54,4 @@ makes FLAGS_sse2=-DSMX_ANOTHER
 check 'a flag of the kernels, in the Makefile itself' 'scalar sse2 ' "$(folders)"
 makes FLAGS_sse2=-DSMX_ANOTHER WARN=-Wall
 check 'a flag of all' "$all" "$(count)"
-
-# What a result says of its build: another source, compiler or flag is another build; the same is the same.
-says() { # WHAT of build.inc, after a make with these words
-    local what=$1
-    shift
-    make -s CC=./cc ISAS='scalar sse2' FUSED= FLAGS_sse2=-DSMX_ANOTHER WARN=-Wall "$@" build/obj/cc-pic/build.inc >log 2>&1 || sed 's/^/# /' log
-    sed -n "s/^#define BUILD_$what //p" build/obj/cc-pic/build.inc
-}
-before=$(says SOURCES) && flags=$(says FLAGS) && compiler=$(says COMPILER)
-check 'the build is known by its sources, compiler and flags' 3 "$(grep -c '^#define BUILD_[A-Z]* ".\{8,\}"$' build/obj/cc-pic/build.inc)"
-for file in kernels/gemm.c model/run/train.c tasks/generators/recall.c cli/grid/held_out.c; do
-    cp "$file" kept && echo '// another' >>"$file"
-    [ "$(says SOURCES)" != "$before" ]
-    check "another $file is another build" 0 $?
-    cp kept "$file"
-done
-check 'and as it was, it is the same' "$before" "$(says SOURCES)"
-[ "$(says FLAGS FLAGS_scalar=-DSMX_ANOTHER)" != "$flags" ]
-check 'so is one of other flags' 0 $?
-sed -i '2i [ "$1" != --version ] || { echo another 1.0; exit; }' cc && touch kernels/gemm.c
-[ "$(says COMPILER)" != "$compiler" ]
-check 'and one of another compiler' 0 $?
 echo "1..$tests"
