@@ -119,6 +119,9 @@ static const char *nearest_function(const char *name) {
                      {"sigma", "sigmoid(x)"},
                      {"attn", "attention(q, k, v)"},
                      {"roll", "shift(x, 1)"},
+                     {"flip", "reverse(x)"},
+                     {"ones", "0 * x + 1"},
+                     {"zeros", "0 * x"},
                      {"dropout", "the key dropout of the config"},
                      {"dot", "sum_heads(a * b)"}};
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)

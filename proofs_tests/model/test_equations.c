@@ -412,6 +412,8 @@ static const struct {
     {"y = cat(x, x)", "the nearest is join(a, b)"},
     {"y = matmul(x, w)", "the nearest is x @ w, or attention and sum_heads(a * b) of two tensors"},
     {"y = norm(x)", "the nearest is unitnorm_heads(x)"},
+    {"y = x - ones(16)", "the nearest is 0 * x + 1"},
+    {"y = flip(x)", "the nearest is reverse(x)"},
     {"y = clamp(x, 0, 1)", "the nearest is max(a, b)"},
     {"scan h[x] over x\n h += x\ny = h", "; a line is name = value, h = h + x for h += x"},
     {"scan h[x] over x\n h = h[t-1] + x\ny = h", "; a state holds the row before, part(k, j, n) has columns"},
