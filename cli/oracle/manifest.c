@@ -105,9 +105,15 @@ int manifest_array_of(const manifest *m, const json *entry, const char *folder, 
     return 0;
 }
 
+// The file that the array stands in.
+static int stat_array(const char *path, struct stat *st) {
+    char file[MANIFEST_PATH], tensor[256];
+    return stat(npy_packed(path, file, sizeof file, tensor, sizeof tensor) ? file : path, st);
+}
+
 int manifest_other_file(const char *got, const char *ref, smx_error *error) {
     struct stat a, b;
-    if (stat(got, &a) || stat(ref, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return 0;
+    if (stat_array(got, &a) || stat_array(ref, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return 0;
     return error_say(error, "%s is the reference's own file: it would agree with itself", got);
 }
 

@@ -1,6 +1,6 @@
-// fuzz_npy.c: libFuzzer target for the reader of .npy files, from memory and from a file. Whatever the bytes:
-// an array whose every number may be read, the same from both, or -1 with a sentence that begins with the
-// name.
+// fuzz_npy.c: libFuzzer target for the reader of .npy files, from memory and from a file, and of tensors of
+// safetensors files. Whatever the bytes: an array whose every number may be read, the same from both, or -1
+// with a sentence that begins with the name.
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -28,14 +28,18 @@ static void check_array(const npy *a) {
     (void)use;
 }
 
-static void from_file(const unsigned char *bytes, size_t size, const npy *same) {
+static int to_file(char path[64], const unsigned char *bytes, size_t size) {
     static int file = -1;
+    if (file < 0) file = memfd_create("npy", 0);
+    snprintf(path, 64, "/proc/self/fd/%d", file);
+    return file < 0 || ftruncate(file, 0) || pwrite(file, bytes, size, 0) != (ssize_t)size ? -1 : 0;
+}
+
+static void from_file(const unsigned char *bytes, size_t size, const npy *same) {
     char path[64];
     smx_error error;
     npy a;
-    if (file < 0) file = memfd_create("npy", 0);
-    if (file < 0 || ftruncate(file, 0) || pwrite(file, bytes, size, 0) != (ssize_t)size) return;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (to_file(path, bytes, size)) return;
     if (npy_read(&a, path, &error)) {
         check_error(error.message, path);
         if (same) abort();
@@ -64,6 +68,30 @@ static void read_bytes(const unsigned char *bytes, size_t size) {
     free(exact);
 }
 
+// A safetensors file whose header begins with these bytes, with some numbers behind it.
+static void read_packed(const unsigned char *text, size_t n) {
+    static unsigned char file[8192 + 256];
+    static const char *const names[] = {"x", "y", "d_x"};
+    char path[64];
+    smx_error error;
+    npy a;
+    if (n > 8192) n = 8192;
+    memset(file, 0, sizeof file);
+    file[0] = (unsigned char)n;
+    file[1] = (unsigned char)(n >> 8);
+    memcpy(file + 8, text, n);
+    for (size_t t = 0; t < 3; t++)
+        for (size_t data = 0; data <= 128; data += 32) {
+            if (to_file(path, file, 8 + n + data)) return;
+            if (npy_read_packed(&a, path, names[t], &error)) {
+                check_error(error.message, path);
+                continue;
+            }
+            check_array(&a);
+            npy_free(&a);
+        }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size && data[0] == 1) { // a header of these bytes, then data
         static unsigned char file[16384];
@@ -80,6 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         file[127] = '\n';
         for (size_t i = 1; i + 1 < size; i += 2) file[data[i] % sizeof file] = data[i + 1];
         read_bytes(file, sizeof file);
+    } else if (size && data[0] == 3) {
+        read_packed(data + 1, size - 1);
     } else {
         read_bytes(data, size);
     }

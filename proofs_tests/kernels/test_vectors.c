@@ -337,6 +337,105 @@ static void npy_files_cut_and_changed(void **unused) {
     assert_int_equal(npy_read(&array, work, &why), -1); // a folder
 }
 
+// ---- A case as one safetensors file
+// Bytes of a file of the tensors x, gain, bias and dy; data_offsets of x begin at `from`.
+static size_t packed(unsigned char bytes[1024], const char *dtype, int from) {
+    char header[512];
+    size_t n = (size_t)snprintf(header, sizeof header,
+                                "{\"x\":{\"dtype\":\"%s\",\"shape\":[2,2],\"data_offsets\":[%d,32]},"
+                                "\"gain\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[32,48]},"
+                                "\"bias\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[48,64]},"
+                                "\"dy\":{\"dtype\":\"F64\",\"shape\":[2,2],\"data_offsets\":[64,96]}}",
+                                dtype, from);
+    const struct {
+        const void *data;
+        size_t size;
+    } pieces[] = {{&(uint64_t){n}, 8}, {header, n},      {small_x, 32},
+                  {small_gain, 16},    {small_bias, 16}, {small_dy, 32}};
+    size_t all = 0;
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; all += pieces[i++].size)
+        memcpy(bytes + all, pieces[i].data, pieces[i].size);
+    return all;
+}
+
+static void write_bytes(const char *path, const unsigned char *bytes, size_t n) {
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void a_case_in_one_file(void **unused) {
+    (void)unused;
+    char manifest[TEXT], folder[TEXT], file[TEXT], out[TEXT], path[TEXT + 32];
+    strcpy(manifest, small_set("packed", small_manifest));
+    strcpy(folder, at(work, "packed"));
+    strcpy(file, at(folder, "ln.safetensors"));
+    strcpy(out, at(work, "packed-out"));
+    static const char *const names[] = {"x", "gain", "bias", "dy"};
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/ln.%s.npy", folder, names[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_int_equal(run_oracle(manifest, out), 2); // there is neither
+    unsigned char bytes[1024];
+    const size_t n = packed(bytes, "F64", 0), head = n - 96;
+    write_bytes(file, bytes, n);
+    assert_int_equal(run_oracle(manifest, out), 0);
+    assert_int_equal(run_compare(manifest, out, NULL), 0);
+
+    // Another x is read from the file, not the array of before.
+    bytes[head + 7] ^= 0x80;
+    write_bytes(file, bytes, n);
+    assert_int_equal(run_oracle(manifest, out), 0);
+    assert_int_equal(run_compare(manifest, out, NULL), 1);
+    bytes[head + 7] ^= 0x80;
+
+    // An array of that name goes before the tensor.
+    snprintf(path, sizeof path, "%s/ln.x.npy", folder);
+    write_bytes(file, bytes, n);
+    write_array(folder, "ln.x.npy", 2, small_dy);
+    assert_int_equal(npy_read(&array, path, &why), 0);
+    assert_true(((double *)array.data)[3] == small_dy[3]);
+    npy_free(&array);
+    assert_int_equal(remove(path), 0);
+
+    // Whatever is cut or changed: a sentence or an array.
+    for (size_t length = 0; length <= n; length++) {
+        write_bytes(file, bytes, length);
+        const int status = npy_read(&array, path, &why);
+        if (!status)
+            npy_free(&array);
+        else
+            assert_true(strncmp(why.message, file, strlen(file)) == 0);
+        assert_int_equal(status, length < head + 32 ? -1 : 0);
+    }
+    for (size_t i = 0; i < head; i++)
+        for (int v = 0; v < 256; v += 5) {
+            const unsigned char kept = bytes[i];
+            bytes[i] = (unsigned char)v;
+            write_bytes(file, bytes, n);
+            if (npy_read(&array, path, &why) == 0) npy_free(&array);
+            bytes[i] = kept;
+        }
+    unsigned char other[1024];
+    static const char *const dtypes[] = {"F32", "BF16", "I64"};
+    for (size_t i = 0; i < 3; i++) { // x's 32 bytes are no 4 numbers of these
+        write_bytes(file, other, packed(other, dtypes[i], 0));
+        assert_int_equal(npy_read(&array, path, &why), -1);
+    }
+    write_bytes(file, other, packed(other, "F64", 8));
+    assert_int_equal(npy_read(&array, path, &why), -1);
+    assert_non_null(strstr(why.message, "data_offsets"));
+    snprintf(path, sizeof path, "%s/ln.z.npy", folder);
+    write_bytes(file, bytes, n);
+    assert_int_equal(npy_read(&array, path, &why), -1);
+    assert_non_null(strstr(why.message, "tensor z: is not there"));
+    // The set is no result of its own.
+    remove(at(folder, "ln.y.npy"));
+    assert_int_equal(run_compare(manifest, folder, NULL), 2);
+}
+
 // ---- JSON
 static int parses(const char *text) {
     json *root = json_parse(text, strlen(text), &why);
@@ -456,6 +555,7 @@ int main(void) {
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(npy_headers),
         cmocka_unit_test(npy_files_cut_and_changed),
+        cmocka_unit_test(a_case_in_one_file),
         cmocka_unit_test(json_escapes),
         cmocka_unit_test(json_grammar),
         cmocka_unit_test(json_cut_and_changed),
