@@ -121,8 +121,11 @@ $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs sc
 # The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.
 PY_TESTS := $(patsubst proofs_tests/python/test_%.py,python_%,$(wildcard proofs_tests/python/test_*.py))
 SCRIPT_TESTS += $(PY_TESTS)
-$(PY_OUT)/venv.made: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) proofs_tests/python/venv.sh
-	@proofs_tests/python/venv.sh $(PY_OUT)/venv '$(MAKE)' && touch $@
+# (made again when the Python is another one, or has got what it lacked)
+$(PY_OUT)/about: FORCE | setup
+	@mkdir -p $(@D) && scripts/setup.sh python >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
+$(PY_OUT)/venv.made: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) $(PY_OUT)/about proofs_tests/python/venv.sh
+	@proofs_tests/python/venv.sh $(PY_OUT)/venv '$(MAKE)' "$$(cat $(PY_OUT)/about)" && touch $@
 PY_WHY := $(if $(filter Linux,$(shell uname -s)),$(if $(shell command -v python3),,needs python3),the wheel is made on Linux)
 $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(if $(PY_WHY),,$(PY_OUT)/venv.made)
 	@$(RUN) $(RUN_OPTIONS) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)

@@ -2,8 +2,8 @@
 # distribution. `make wheel` compiles nothing twice: the objects are the program's.
 PY_OUT := $(BIN)/python
 PY_STAGE := $(PY_OUT)/stage
-# The first that has what building takes; asked when it is used.
-PYTHON ?= $(firstword $(foreach p,python3 /usr/bin/python3,$(if $(shell $p -c 'import setuptools, wheel; from build import ProjectBuilder' >/dev/null 2>&1 || echo no),,$p)) python3)
+# (scripts/setup.sh says which one that is)
+PYTHON ?= python3
 
 $(PY_OUT)/%.map: scripts/exports.sh
 	@mkdir -p $(@D) && { echo '{ global:'; $^ | sed 's/$$/;/'; echo 'local: *; };'; } >$@
@@ -46,8 +46,8 @@ $(WHEEL_STAMP): $(PY_OUT)/staged
 	@$(PYTHON) python/elf.py $(PY_OUT)/dist/*.whl >>$(PY_OUT)/build.log && touch $@ && ls -1 $(PY_OUT)/dist/* | sed 's/^/built /'
 # Asked before anything is compiled for it.
 .PHONY: wheel python-for-wheel
-python-for-wheel:
-	@$(PYTHON) -c 'import setuptools, wheel; from build import ProjectBuilder' 2>/dev/null || { \
+python-for-wheel: | setup
+	@scripts/setup.sh --quiet python; $(PYTHON) -c 'import setuptools, wheel; from build import ProjectBuilder' 2>/dev/null || { \
 	    echo 'make wheel needs python3 with setuptools, wheel and build: apt-get install python3-setuptools python3-wheel python3-build' >&2; exit 2; }
 wheel: python-for-wheel $(WHEEL_STAMP) ## the Python package: a wheel and a source distribution, in build/python/dist (PAGE_IN_WHEEL= : without the page)
 

@@ -7,7 +7,7 @@ set -eu
 
 usage() {
     cat <<'EOF'
-usage: scripts/setup.sh [--quiet] [program|native|demo|test|all]
+usage: scripts/setup.sh [--quiet] [program|native|demo|test|all|python]
 
   program         what building the program and the libraries needs: a C compiler and zlib
   native          that, and what the native tests need: cmocka
@@ -15,9 +15,12 @@ usage: scripts/setup.sh [--quiet] [program|native|demo|test|all]
   test            all that the tests need (the default), and what some of them take where it can be had: Firefox,
                   WebKit, Python's packages, C++, CMake and others
   all             that, and what make test-all takes: Rocq, PyTorch, MPI, compilers for Arm and musl
+  python          installs nothing: says which python3 the tests and the wheel take, and what it lacks
   --quiet         say nothing when nothing is missing
 
 CC=clang asks for clang, ZLIB=0 for no zlib. CHROMIUM=/path/to/chrome names a Chromium or Chrome that is not on PATH.
+Where the first python3 on PATH lacks what the tests take and the system's has more of it, build/tools/bin/python3 leads
+to the system's (SYSTEM_PYTHON, /usr/bin/python3), whose modules are packages; the Makefile has that folder first on PATH.
 EOF
 }
 
@@ -25,15 +28,16 @@ quiet=no purpose=test
 for arg in "$@"; do
     case $arg in
         --quiet) quiet=yes ;;
-        program | native | demo | test | all) purpose=$arg ;;
+        program | native | demo | test | all | python) purpose=$arg ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "setup: unknown argument '$arg'; allowed: --quiet, program, native, demo, test, all" >&2; exit 2 ;;
+        *) echo "setup: unknown argument '$arg'; allowed: --quiet, program, native, demo, test, all, python" >&2; exit 2 ;;
     esac
 done
 
 cd "$(dirname "$0")/.."
 tools=$PWD/build/tools
-PATH=${PATH#"$tools/bin:"} # the Makefile puts it there; what the system has is looked for here
+# The Makefile puts it first, and a make below it once more; what the system has is looked for here.
+while [ "${PATH#"$tools/bin:"}" != "$PATH" ]; do PATH=${PATH#"$tools/bin:"}; done
 log=$PWD/build/setup.log
 node_wanted="20.19 or newer, or 22.12 or newer" # what vite asks for
 # Where the system's is older, these come from npm. npm too, since it skips optional packages (the bundler's
@@ -153,6 +157,7 @@ option() { # MARK WHAT APT DNF CHECK...
 }
 look_for_options() {
     options='' options_apt='' options_dnf='' marks=''
+    if wants page; then choose_python; fi
     if wants tests; then
         # (Ubuntu has both browsers as snaps: those see no folder of a test's.)
         if [ "$ubuntu" = yes ]; then
@@ -162,7 +167,7 @@ look_for_options() {
             option firefox Firefox firefox-esr firefox has_firefox
         fi
         option webkit WebKit 'webkit2gtk-driver xvfb xauth' 'webkitgtk6.0 xorg-x11-server-Xvfb xorg-x11-xauth' has_webkit
-        option python "Python's packages" "$(python_packages python3) python3-pip" "$(python_packages python3) python3-pip" has_python
+        option python "Python's packages" "$python_packages" "$python_packages" python_ranks 2
         option cxx 'C++, CMake, pkg-config' 'g++ cmake pkg-config' 'gcc-c++ cmake pkgconf-pkg-config' have_all g++ cmake pkg-config
         option arb Arb 'libflint-arb-dev libflint-dev' flint-devel has_arb # (part of FLINT from its version 3)
         option groff groff groff-base groff have groff
@@ -172,7 +177,7 @@ look_for_options() {
     if wants slow; then
         option rocq Rocq 'coq libcoq-coquelicot libcoq-flocq libcoq-interval' 'coq coq-flocq' have coqc
         option frama-c Frama-C frama-c-base frama-c have frama-c
-        option torch PyTorch 'python3-torch python3-pandas python3-matplotlib' 'python3-torch python3-pandas python3-matplotlib' has_module torch
+        option torch PyTorch "$python_packages $torch_packages" "$python_packages $torch_packages" python_ranks 3
         option mpi MPI 'openmpi-bin libopenmpi-dev' 'openmpi openmpi-devel' have_all mpirun mpicc
         option arm 'Arm, emulated' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user' 'gcc-aarch64-linux-gnu qemu-user' have aarch64-linux-gnu-gcc
         option musl musl musl-tools musl-gcc have musl-gcc
@@ -180,16 +185,44 @@ look_for_options() {
     fi
 }
 have_all() { for one in "$@"; do have "$one" || return 1; done; }
-# The modules of the tests in Python, and of the wheel that they try. (A folder such as build/ would
-# be taken for a module of its name: it has no origin.)
-python_modules='numpy setuptools wheel build pytest hypothesis pip'
-python_packages() { for one in numpy setuptools wheel build pytest hypothesis; do printf '%s-%s ' "$1" "$one"; done | sed 's/ $//'; }
-has_module() { # NAMES...
-    have python3 && python3 -c 'import sys, importlib.util as u
-sys.exit(not all(getattr(u.find_spec(m), "origin", None) for m in sys.argv[1:]))' "$@" 2>/dev/null
+# --- which Python ---
+
+# What the wheel takes, what the tests in Python take besides, and the packages of both.
+wheel_modules='setuptools wheel build'
+test_modules='numpy pytest hypothesis pip venv'
+python_packages='python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip'
+torch_packages='python3-torch python3-pandas python3-matplotlib'
+
+# "RANK VERSION MODULES THAT IT LACKS": 3 where it has PyTorch and all of the modules, 2 all of them, 1 those
+# of the wheel; nothing where it does not run. (A folder such as build/ would be taken for a module of its
+# name: it has no origin.)
+rank_of() { # PYTHON
+    "$1" - "$wheel_modules" "$test_modules" 2>/dev/null <<'END'
+import sys, importlib.util as u
+def lacks(modules): return [m for m in modules.split() if not getattr(u.find_spec(m), "origin", None)]
+no_wheel, no_tests = (lacks(modules) for modules in sys.argv[1:])
+rank = 0 if no_wheel or sys.version_info < (3, 9) else 1 if no_tests else 2 if lacks("torch") else 3
+print(rank, "%d.%d.%d" % sys.version_info[:3], *no_wheel, *no_tests)
+END
 }
-# shellcheck disable=SC2086
-has_python() { [ "$(uname -s)" != Linux ] || has_module $python_modules; }
+# Who has a Python of their own first on PATH (pyenv, conda) has the system's as well, to which packages bring
+# modules. Sets $python, and $about_python as above; leads build/tools/bin/python3 there.
+choose_python() {
+    python=$(command -v python3) || python=''
+    about_python=${python:+$(rank_of "$python")} || about_python=''
+    system=${SYSTEM_PYTHON:-/usr/bin/python3} link=''
+    if [ "${about_python%% *}" != 3 ] && [ -x "$system" ] && [ "$python" != "$system" ]; then
+        theirs=$(rank_of "$system") || theirs=''
+        first=${about_python%% *} second=${theirs%% *}
+        if [ "${second:--1}" -gt "${first:--1}" ]; then python=$system about_python=$theirs link=$system; fi
+    fi
+    [ "$(readlink "$tools/bin/python3")" != "$link" ] || return 0
+    mkdir -p "$tools/bin" && rm -f "$tools/bin/python3"
+    if [ -n "$link" ]; then ln -s "$link" "$tools/bin/python3"; fi
+}
+python_ranks() { # AT LEAST
+    [ "$(uname -s)" != Linux ] || [ "${about_python%% *}" -ge "$1" ] 2>/dev/null
+}
 # WebKit's driver, and a screen that needs no monitor.
 has_webkit() { [ "$(uname -s)" != Linux ] || have_all WebKitWebDriver xvfb-run; }
 # Arb makes the certificates among the proofs.
@@ -306,7 +339,7 @@ install_node() {
     esac
     say "Node.js is $theirs and has to be $node_wanted"
     say "installing $package@$node_fetched and npm@$npm_fetched from npm into build/tools (some 60 MB to fetch; the system's stay as they are)"
-    rm -rf build/tools/node build/tools/bin
+    rm -rf build/tools/node build/tools/bin/node build/tools/bin/npm build/tools/bin/npx
     mkdir -p build/tools/node build/tools/bin
     echo '{ "private": true }' >build/tools/node/package.json
     patiently npm install --prefix "$tools/node" --prefer-offline --ignore-scripts --no-audit --no-fund \
@@ -330,6 +363,17 @@ install_packages() {
     }
     packages_stamp >node_modules/.seqmix-packages
 }
+
+if [ "$purpose" = python ]; then
+    choose_python
+    if [ "$quiet" = yes ]; then exit; fi
+    # shellcheck disable=SC2086
+    set -- ${about_python:-0 none $wheel_modules $test_modules}
+    version=$2
+    shift 2
+    echo "python3${about_python:+: $python $version}${*:+ lacks $*}"
+    exit
+fi
 
 has_page() { ! wants page || { has_node && has_packages; }; }
 look

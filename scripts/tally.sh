@@ -19,6 +19,7 @@ EOT
 }
 
 cd "$(dirname "$0")/.." || exit 2
+PATH=$PWD/build/tools/bin:$PATH # (the python3 that setup.sh chose)
 folder=build/test list=proofs_tests/tests.txt skips=proofs_tests/skips.txt
 whole=no record=no
 case ${1:-} in
@@ -64,9 +65,15 @@ skips_everything() { grep -q "^skipped	everything	" "$folder/$1.notes" 2>/dev/nu
 machine=$(uname -s -m)
 
 # The rows of skips.txt: their names, patterns and probes. Each probe is run once.
-names_of_skips=() patterns=() probes=()
-while IFS=$'\t' read -r name pattern probe; do
-    case $name in '' | '#'*) continue ;; esac
+names_of_skips=() patterns=() probes=() line_number=0
+while IFS= read -r line; do
+    line_number=$((line_number + 1))
+    case $line in '' | '#'*) continue ;; esac
+    if ! [[ $line =~ ^[a-z][a-z0-9+-]*$'\t'[^$'\t']+$'\t'[^$'\t']+$ ]]; then
+        echo "tally: $skips, line $line_number: '$line' is not a name (a-z, digits, + and -), a regular expression and a command, a tab between" >&2
+        exit 2
+    fi
+    IFS=$'\t' read -r name pattern probe <<<"$line"
     names_of_skips+=("$name") patterns+=("$pattern") probes+=("$probe")
 done < <(cat $skips 2>/dev/null)
 declare -A found=()

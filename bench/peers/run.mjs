@@ -149,7 +149,7 @@ const expectedOf = (name) => (/^W[12]|^read/.test(name) ? spec(name).losses : [n
 // ---- PyTorch ----------------------------------------------------------------------------------------------
 
 function findTorch() {
-    for (const python of [process.env.PYTHON, 'python3', '/usr/bin/python3'].filter(Boolean))
+    for (const python of [process.env.PYTHON, 'python3'].filter(Boolean))
         try {
             execFileSync(python, ['-c', 'import torch, numpy'], { stdio: 'ignore' });
             return python;

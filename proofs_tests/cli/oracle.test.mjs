@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { program, run, seqmix } from '../support/program.mjs';
+import { program, pythonWith, run, seqmix } from '../support/program.mjs';
 import { readNpy, writeNpy } from '../support/npy.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-oracle-'));
@@ -835,9 +835,7 @@ test('compare: kinds of numbers, shapes, NaN', () => {
 const blocks = [...readFileSync('docs/ORACLE.md', 'utf8').matchAll(/^```(python|sh)\n([^]*?)^```/gm)].map(
     ([, language, code]) => ({ language, code }),
 );
-const python = ['python3', '/usr/bin/python3'].find(
-    (one) => spawnSync(one, ['-c', 'import numpy, torch']).status === 0,
-);
+const python = pythonWith('numpy, torch');
 
 function runPage(chosen) {
     const dir = newFolder();

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
+import { pythonWith } from '../support/program.mjs';
 
-const python = ['python3', '/usr/bin/python3'].find(
-    (one) => spawnSync(one, ['-c', 'import torch']).status === 0,
-);
+const python = pythonWith('torch');
 const needed = { skip: !python && 'needs python3 with torch (python3-torch)' };
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-export-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -158,38 +157,44 @@ const hostile = Array.from({ length: 40 }, (_, i) => hostileText(7 * i + 3)).con
 const hostileConfig = (text) =>
     `mixer=equations&eq=${[...Buffer.from(text, 'latin1')].map((b) => `%${b.toString(16).padStart(2, '0')}`).join('')}${RECALL}`;
 
-test("names of an author: none is given twice, none is Python's or this file's, every one is kept that can be", () => {
-    const read = [
-        'import ast, builtins, keyword, sys',
-        'for path in sys.argv[1:]:',
-        '    tree = ast.parse(open(path, "rb").read())', // (UTF-8, or a SyntaxError)
-        '    compile(tree, path, "exec")',
-        '    functions = {f.name for f in tree.body if isinstance(f, ast.FunctionDef)}',
-        '    mixer = next(f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == "mixer")',
-        '    names = [a.targets[0].id for a in mixer.body if isinstance(a, ast.Assign)]',
-        '    assert len(set(names)) == len(names), (path, names)',
-        '    called = {n.func.id for n in ast.walk(mixer) if isinstance(n, ast.Call)}',
-        '    assert not set(names) & (called | {"x", "w"}), (path, names)',
-        '    seen = {"x", "w"}',
-        '    for line in mixer.body:',
-        '        used = {n.id for n in ast.walk(line.value) if isinstance(n, ast.Name)}',
-        '        assert used <= seen | functions, (path, used - seen)',
-        '        if isinstance(line, ast.Assign): seen.add(line.targets[0].id)',
-        '    print(" ".join(names))',
-    ].join('\n');
-    const modules = hostile.map((text, i) => {
-        const [run, module] = [join(folder, `hostile${i}.safetensors`), join(folder, `hostile_${i}.py`)];
-        seqmix('train', hostileConfig(text), '--eval', '0', '--save', run);
-        seqmix('export', run, '--pytorch', module);
-        return module;
-    });
-    const { status, stdout, stderr } = spawnSync('python3', ['-c', read, ...modules], { encoding: 'utf8' });
-    assert.equal(status, 0, stderr);
-    const [k, debug] = stdout.trim().split('\n').slice(-2);
-    assert.deepEqual(k.split(' ').slice(0, 1), ['k']);
-    assert.ok(k.split(' ').includes('k_2'), k); // the author's own
-    assert.doesNotMatch(debug, /(^| )__debug__( |$)/);
-});
+test(
+    "names of an author: none is given twice, none is Python's or this file's, every one is kept that can be",
+    { skip: !pythonWith('ast') && 'needs python3' },
+    () => {
+        const read = [
+            'import ast, builtins, keyword, sys',
+            'for path in sys.argv[1:]:',
+            '    tree = ast.parse(open(path, "rb").read())', // (UTF-8, or a SyntaxError)
+            '    compile(tree, path, "exec")',
+            '    functions = {f.name for f in tree.body if isinstance(f, ast.FunctionDef)}',
+            '    mixer = next(f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == "mixer")',
+            '    names = [a.targets[0].id for a in mixer.body if isinstance(a, ast.Assign)]',
+            '    assert len(set(names)) == len(names), (path, names)',
+            '    called = {n.func.id for n in ast.walk(mixer) if isinstance(n, ast.Call)}',
+            '    assert not set(names) & (called | {"x", "w"}), (path, names)',
+            '    seen = {"x", "w"}',
+            '    for line in mixer.body:',
+            '        used = {n.id for n in ast.walk(line.value) if isinstance(n, ast.Name)}',
+            '        assert used <= seen | functions, (path, used - seen)',
+            '        if isinstance(line, ast.Assign): seen.add(line.targets[0].id)',
+            '    print(" ".join(names))',
+        ].join('\n');
+        const modules = hostile.map((text, i) => {
+            const [run, module] = [join(folder, `hostile${i}.safetensors`), join(folder, `hostile_${i}.py`)];
+            seqmix('train', hostileConfig(text), '--eval', '0', '--save', run);
+            seqmix('export', run, '--pytorch', module);
+            return module;
+        });
+        const { status, stdout, stderr } = spawnSync('python3', ['-c', read, ...modules], {
+            encoding: 'utf8',
+        });
+        assert.equal(status, 0, stderr);
+        const [k, debug] = stdout.trim().split('\n').slice(-2);
+        assert.deepEqual(k.split(' ').slice(0, 1), ['k']);
+        assert.ok(k.split(' ').includes('k_2'), k); // the author's own
+        assert.doesNotMatch(debug, /(^| )__debug__( |$)/);
+    },
+);
 
 test('the same texts: the same logits', needed, () => {
     const cases = hostile.map((text, i) => {

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { run as ran } from '../support/program.mjs';
+import { pythonWith, run as ran } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-install-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -373,9 +373,7 @@ test('the C example sees a fault', () => {
     }
 });
 
-const python = ['python3', '/usr/bin/python3'].find(
-    (one) => spawnSync(one, ['-c', 'import numpy']).status === 0,
-);
+const python = pythonWith('numpy');
 test('the Python example', { skip: !python && 'needs python3 with numpy (python3-numpy)' }, () => {
     const example = join(prefix, 'share/doc/seqmix/check.py');
     const sentence = /^largest error \d(\.\d)?e-0[678] of the scale; 2e-05 is allowed\n$/;

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
+import { pythonWith } from '../support/program.mjs';
 
-const python = ['python3', '/usr/bin/python3'].find(
-    (one) => spawnSync(one, ['-c', 'import torch']).status === 0,
-);
+const python = pythonWith('torch');
 const needed = { skip: !python && 'needs python3 with torch (python3-torch)' };
 const script = resolve('examples/pytorch/rebuild.py');
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-pytorch-'));

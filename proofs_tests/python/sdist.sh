@@ -13,10 +13,7 @@ if [ -n "$why" ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for python in python3 /usr/bin/python3; do
-    "$python" -c 'import setuptools, wheel, numpy, pytest' 2>/dev/null && break
-done
-python=$(command -v "$python")
+python=$(command -v python3)
 mkdir -p "$folder/dist" "$folder/alone" && cp $built/dist/*.tar.gz "$folder/dist"
 alone() { (cd "$folder/alone" && env -i PATH=/usr/local/bin:/usr/bin:/bin HOME="$folder/alone" LANG=C.UTF-8 PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 "$@"); }
 alone "$python" -m pip wheel --no-build-isolation --no-deps -w ../dist "$folder"/dist/*.tar.gz >"$folder/log" 2>&1

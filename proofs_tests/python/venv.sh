@@ -1,25 +1,20 @@
 #!/bin/sh
-# Makes the environment of the Python tests: the first Python that has what the wheel and the tests need
-# builds the wheel, and a fresh venv gets it with nothing from anywhere else. Where there is none,
-# FOLDER/why says what is missing. usage: venv.sh FOLDER MAKE
+# Makes the environment of the Python tests: the Python that scripts/setup.sh chose builds the wheel, and a
+# fresh venv gets it with nothing from anywhere else. Where it lacks something, FOLDER/why says what.
+# usage: venv.sh FOLDER MAKE ABOUT, what `scripts/setup.sh python` says
 set -eu
-folder=$1 make=$2
+folder=$1 make=$2 about=$3
 rm -rf "$folder"
-for python in python3 /usr/bin/python3; do
-    command -v "$python" >/dev/null || continue
-    missing=$("$python" - <<'END'
-import importlib.util as u
-# (a folder of such a name, like the build/ of a project, is found without an origin)
-print(" ".join(m for m in ("numpy", "setuptools", "wheel", "build", "pytest", "hypothesis", "pip", "venv") if not getattr(u.find_spec(m), "origin", None)))
-END
-    ) || missing=numpy
-    [ -z "$missing" ] && break
-done
-if [ -n "${missing-python3}" ]; then
-    mkdir -p "$folder"
-    if [ -n "${missing-}" ]; then echo "needs python3 with $missing (Debian: python3-NAME)"; else echo "needs python3"; fi >"$folder/why"
-    exit
-fi
-$make --no-print-directory PYTHON="$python" wheel
-"$python" -m venv --system-site-packages --without-pip "$folder"
-"$python" -m pip --python "$folder/bin/python" --disable-pip-version-check --quiet install --no-index --no-cache-dir --no-deps "$(dirname "$folder")"/dist/*.whl
+case $about in
+    *' lacks '*)
+        mkdir -p "$folder"
+        case $about in
+            'python3 lacks '*) echo 'needs python3' ;;
+            *) echo "needs python3 with ${about##* lacks } (Debian: python3-NAME)" ;;
+        esac >"$folder/why"
+        exit
+        ;;
+esac
+$make --no-print-directory wheel
+python3 -m venv --system-site-packages --without-pip "$folder"
+python3 -m pip --python "$folder/bin/python" --disable-pip-version-check --quiet install --no-index --no-cache-dir --no-deps "$(dirname "$folder")"/dist/*.whl

@@ -17,4 +17,8 @@ export function run(command, args, options = {}) {
     assert.equal(signal, null, `${command} ${args.join(' ')} died of ${signal}: ${stderr}`);
     return { status, stdout, stderr };
 }
+// The python3 of the tests, which scripts/setup.sh chose (build/tools/bin is first on make's PATH); undefined
+// without these modules.
+export const pythonWith = (modules) =>
+    spawnSync('python3', ['-c', `import ${modules}`]).status === 0 ? 'python3' : undefined;
 export const seqmix = (...args) => run(program, args);

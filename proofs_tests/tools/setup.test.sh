@@ -3,7 +3,7 @@
 # for and what it leaves alone, and what somebody reads where it cannot be had. And that the Makefile asks for
 # what a goal takes. Prints TAP, so it runs under run-test.sh. Installs nothing.
 set -u
-unset CC ZLIB CHROMIUM CPPFLAGS LDFLAGS SETUP_FOR MAKEFLAGS MAKELEVEL MFLAGS # what a run around this one asks for
+unset CC ZLIB CHROMIUM SYSTEM_PYTHON CPPFLAGS LDFLAGS SETUP_FOR MAKEFLAGS MAKELEVEL MFLAGS # what a run around this one asks for
 cd "$(dirname "$0")/../.." || exit 2
 . proofs_tests/support/tap.sh
 project=$PWD
@@ -13,7 +13,7 @@ mkdir "$copy/scripts" "$copy/commands"
 cp scripts/setup.sh "$copy/scripts"
 cp package-lock.json "$copy"
 
-for command in bash sh cat cksum dirname env flock grep head id mkdir rm sed sleep tail tr uname; do
+for command in bash sh cat cksum dirname env flock grep head id ln mkdir readlink rm sed sleep tail tr uname; do
     path=$(command -v $command) && ln -s "$path" "$copy/commands/$command"
 done
 # A command of the made-up machine: NAME and what it does (a line of shell).
@@ -21,7 +21,7 @@ command_is() { rm -f "$copy/commands/$1" && printf '#!/bin/sh\n%s\n' "$2" >"$cop
 gone() { for one in "$@"; do rm -f "$copy/commands/$one"; done; }
 # A compiler that finds every header and library but those whose names fit this.
 compiler_lacks() { command_is "$1" "! { cat; echo \"\$@\"; } | grep -Eq '$2'"; }
-setup() { (cd "$copy" && env PATH="$copy/commands" "${with[@]}" scripts/setup.sh "$@" 2>&1 </dev/null); }
+setup() { (cd "$copy" && env PATH="$copy/commands" SYSTEM_PYTHON="$copy/system/python3" "${with[@]}" scripts/setup.sh "$@" 2>&1 </dev/null); }
 with=(A=1)
 # What Debian's line asks for.
 asked() { setup --quiet "$@" | sed -n 's/^ *Debian, Ubuntu *apt-get install //p'; }
@@ -86,7 +86,8 @@ for one in gcc clang emcc npm chromium; do command_is "$one" :; done
 command_is node 'echo v22.99.0'
 mkdir -p "$copy/node_modules"
 (cd "$copy" && echo "$(cksum <package-lock.json) $(uname -sm)" >node_modules/.seqmix-packages)
-for one in firefox WebKitWebDriver xvfb-run python3 g++ cmake pkg-config clang-format zsh; do command_is "$one" :; done
+command_is python3 'echo 2 3.11.0'
+for one in firefox WebKitWebDriver xvfb-run g++ cmake pkg-config clang-format zsh; do command_is "$one" :; done
 command_is apt-cache 'case "$2" in groff-base|fish|zsh) echo "  Candidate: 1.0" ;; *) echo "  Candidate: (none)" ;; esac'
 command_is apt-get "case \"\$*\" in *assume-no*) echo 'Need to get 2 MB of archives.' ;; *install*) echo \"\$*\" >>$copy/asked; printf '#!/bin/sh\n' >$copy/commands/fish; $(command -v chmod) +x $copy/commands/fish ;; esac"
 check 'options: all there, nothing is said' '' "$(command_is groff :; command_is fish :; setup --quiet test | grep -v Arb; gone groff fish)"
@@ -103,8 +104,61 @@ check 'options: without root the tests run all the same, and it is said what the
     "$(setup test | sed 's/ Arb, / /' | head -n 1)"
 check 'options: said once' '' "$(setup --quiet test)"
 
+# Which python3: the first on PATH (of pyenv, conda), or the system's, to which packages bring modules. As
+# they are asked: "RANK VERSION MODULES THAT IT LACKS".
+rm -r "$copy/build/tools"
+mkdir "$copy/system"
+gone clang-format # an option, so that setup looks at options
+link="$copy/build/tools/bin/python3"
+python_of_system() { printf '#!/bin/sh\n%s\n' "$1" >"$copy/system/python3" && chmod +x "$copy/system/python3"; }
+# What setup chose, what of it was reported missing, where the link leads.
+chosen() { # PURPOSE
+    local said leads
+    said=$(setup --quiet "$1" | grep -o "Python's packages" | head -n 1)
+    leads=$(readlink "$link")
+    echo "$(setup python), ${said:-all there}, ${leads#"$copy/"}"
+    rm -f "$copy"/build/tools/without-*
+}
+lacking='0 3.12.1 setuptools wheel build numpy pytest hypothesis'
+command_is python3 "echo $lacking"
+check 'python: one alone that lacks modules is said' "python3: $copy/commands/python3 3.12.1 lacks setuptools wheel build numpy pytest hypothesis, Python's packages, " \
+    "$(chosen test)"
+python_of_system 'echo 2 3.11.2'
+check "python: the first lacks what the system's has, so that is taken" "python3: $copy/system/python3 3.11.2, all there, system/python3" "$(chosen test)"
+check 'python: for the wheel as well' "python3: $copy/system/python3 3.11.2, all there, system/python3" "$(rm "$link"; chosen demo)"
+check 'python: a make below another finds the same' "python3: $copy/system/python3 3.11.2" \
+    "$(cd "$copy" && env PATH="$copy/build/tools/bin:$copy/build/tools/bin:$copy/commands" SYSTEM_PYTHON="$copy/system/python3" scripts/setup.sh python)"
+command_is python3 'exit 127'
+check 'python: so where the first does not run' "python3: $copy/system/python3 3.11.2, all there, system/python3" "$(chosen test)"
+command_is python3 'echo 2 3.12.1'
+check 'python: the first that has them all is left to lead' "python3: $copy/commands/python3 3.12.1, all there, " "$(chosen test)"
+python_of_system 'echo 3 3.11.2'
+check "python: the system's with PyTorch as well" "python3: $copy/system/python3 3.11.2, all there, system/python3" "$(chosen test)"
+rm "$copy/system/python3"
+check 'python: one that was removed is no longer led to' "python3: $copy/commands/python3 3.12.1, all there, " "$(chosen test)"
+command_is python3 "echo $lacking"
+command_is id 'echo 0'
+command_is apt-cache 'echo "  Candidate: 1.0"'
+command_is apt-get "case \"\$*\" in *install*python3-numpy*) printf '#!/bin/sh\necho 2 3.11.2\n' >$copy/system/python3; $(command -v chmod) +x $copy/system/python3 ;; esac"
+check "python: what packages bring to the system's is used at once" "python3: $copy/system/python3 3.11.2, system/python3" \
+    "$(setup --quiet test | grep 'not there.*Python'; setup python), $(readlink "$link" | sed "s|$copy/||")"
+gone python3
+rm "$copy/system/python3"
+check 'python: none at all' 'python3 lacks setuptools wheel build numpy pytest hypothesis pip venv, ' "$(setup python), $(readlink "$link")"
+real=$(command -v python3)
+if [ -n "$real" ]; then
+    command_is python3 "exec $real \"\$@\""
+    check 'python: a real one is looked at' yes "$(setup python | grep -Eq '^python3: [^ ]+ [0-9.]+( lacks .*)?$' && echo yes)"
+    mkdir "$copy/none" && command_is python3 "exec $real -S -I \"\$@\""
+    check 'python: without its packages it lacks them, and none of its own' 'lacks setuptools wheel build numpy pytest hypothesis' \
+        "$(setup python | grep -o 'lacks.*' | sed 's/ pip//')"
+else
+    tests=$((tests + 2)) && printf 'ok %d - %s # SKIP needs python3\n' $((tests - 1)) 'python: a real one is looked at' \
+        $tests 'python: without its packages it lacks them, and none of its own'
+fi
+
 check 'an unknown purpose names those that there are' \
-    "setup: unknown argument 'everything'; allowed: --quiet, program, native, demo, test, all" "$(setup everything)"
+    "setup: unknown argument 'everything'; allowed: --quiet, program, native, demo, test, all, python" "$(setup everything)"
 
 # shellcheck disable=SC2016
 printf '$(info $(SETUP_FOR))\n$(error )\n' >"$copy/purpose.mk"

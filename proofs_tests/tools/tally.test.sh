@@ -142,6 +142,12 @@ tests_of skips '1..3\nok 1 - a\nok 2 - b # SKIP no cat\nok 3 - c # SKIP no dog\n
 check 'skips: told' '1 passed, 0 failed, 2 skipped' "$(last_line skips)"
 check 'skips: STRICT=1 forgives what the machine lacks, and nothing else' '1 passed, 1 failed, 1 skipped' \
     "$(STRICT=1 last_line skips)"
+for row in $'^no cat$\ttest -e cat' $'no cat\tcat\ttest -e cat' $'cat\t\ttest -e cat' $'cat\t^no cat$\ttest -e cat\ttrue' 'cat ^no cat$ true'; do
+    printf 'cat\t^no cat$\ttest -e cat\n%s\n' "$row" >rows
+    check "skips: a row that is no name, pattern and command is refused: $(echo "$row" | tr '\t' ,)" \
+        "2 tally: proofs_tests/skips.txt, line 2: '$row' is not a name (a-z, digits, + and -), a regular expression and a command, a tab between" \
+        "$(mv proofs_tests/skips.txt kept && mv rows proofs_tests/skips.txt; said=$(scripts/tally.sh skips 2>&1 >/dev/null); echo "$? $said"; mv kept proofs_tests/skips.txt)"
+done
 tests_of skips '1..2\nok 1 - a\nok 2 - b # SKIP no bird\n'
 check 'skips: STRICT=1 and a reason that nobody expects' '1 passed, 1 failed, 0 skipped' "$(STRICT=1 last_line skips)"
 tests_of good '1..1\nok 1 - everything # SKIP no cat\n'
@@ -182,6 +188,10 @@ check 'names: what a test says of itself stays' '1 passed, 0 failed, 0 skipped' 
 rm -r proofs_tests
 check 'names: none in the list of this project' '' \
     "$(varying_of() { sed -n "/^varying() {/,/^}/p" "$project/scripts/tally.sh"; }; eval "$(varying_of)"; varying <"$project/proofs_tests/tests.txt")"
+
+check 'optional: each row of this project names a row of skips.txt' '' \
+    "$(LC_ALL=C comm -23 <(sed -n 's/.*\toptional://p' "$project/proofs_tests/tests.txt" | tr , '\n' | LC_ALL=C sort -u) <(grep -v '^#' "$project/proofs_tests/skips.txt" | cut -f 1 | LC_ALL=C sort -u))"
+check 'skips: no reason of this project stands in two rows' '' "$(grep -v '^#' "$project/proofs_tests/skips.txt" | cut -f 2 | sort | uniq -d)"
 
 rm -r build/test
 check 'tally: nothing ran' '0 passed, 0 failed, 0 skipped' "$(last_line)"
