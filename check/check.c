@@ -359,14 +359,14 @@ static void measure_cost(check_report *r, const config *c) {
     for (size_t i = 0; i < CHECK_COSTS; i++) {
         bench b;
         r->cost[i].length = lengths[i];
-        r->cost[i].products = r->cost[i].bytes = -1;
+        r->cost[i].flops = r->cost[i].bytes = -1;
         if (!open_bench(&b, c, GRAPH_TRAIN, 1, lengths[i], NULL)) {
-            double products = 0, floats = 0;
+            double flops = 0, floats = 0;
             for (size_t k = 0; k < b.g->n_nodes; k++) {
-                products += (double)b.g->nodes[k].flops / 2;
+                flops += (double)b.g->nodes[k].flops;
                 floats += (double)(b.g->nodes[k].out->n + b.g->nodes[k].saved_n);
             }
-            r->cost[i].products = products / (double)lengths[i];
+            r->cost[i].flops = flops / (double)lengths[i];
             r->cost[i].bytes = 4 * floats / (double)lengths[i];
         }
         close_bench(&b);

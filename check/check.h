@@ -31,7 +31,7 @@ typedef struct {
     double growth[CHECK_LENGTHS]; // |gradient at x| for a unit gradient at the last row
     struct {
         size_t length;
-        double products, bytes; // a token, forward; kept for backward. Below 0: it cannot be built so long
+        double flops, bytes; // a token, forward; kept for backward. Below 0: it cannot be built so long
     } cost[CHECK_COSTS];
     int computes, differentiates, causal, stable; // verdicts
 } check_report;

@@ -83,7 +83,7 @@ int operation_help(const char *name) {
     char words[1024];
     if (!f) return 0;
     arguments_words(words, sizeof words, f);
-    printf("%s: %s\n  arguments  %s\n  gives      %s\n  formula    %s\n  cost       %s products a row\n"
+    printf("%s: %s\n  arguments  %s\n  gives      %s\n  formula    %s\n  cost       %s multiply-adds a row\n"
            "  oracle     %s\n  for example\n",
            f->name, f->help, words, gives(f), f->formula, f->cost, f->twin);
     print_lines(f->example);
@@ -100,7 +100,7 @@ void operations_markdown(void) {
         arguments_words(words, sizeof words, f);
         printf(
             "<a id=\"%s\"></a>\n\n## %s\n\n%s.\n\n```math\n%s\n```\n\n- **Arguments**: %s\n- **Gives**: %s\n"
-            "- **Cost**: %s products a row\n- **Oracle**: `%s`\n\n",
+            "- **Cost**: %s multiply-adds a row\n- **Oracle**: `%s`\n\n",
             f->name, f->name, f->help, f->formula, words, gives(f), f->cost, f->twin);
         print_lines(f->example);
         putchar('\n');

@@ -492,7 +492,7 @@ function equationsPage() {
         '`seqmix check CONFIG` needs no training: the steps that the text became are computed once more in double over the oracle',
         '(`check/`), outputs and every gradient compared with the float32 run within what rounding after each equation may do (measured,',
         'times 32); the gradients in double against central differences; each row of x is moved, and where an earlier output moves, the first',
-        'equation that let it is named; the gradient at x over the length; products and bytes of a token at 1,024 and 65,536 rows.',
+        'equation that let it is named; the gradient at x over the length; FLOPs and bytes of a token at 1,024 and 65,536 rows.',
         'Seeing ahead is reported, not refused. The same comparison runs on random texts',
         '([test_random_texts.c](../proofs_tests/model/test_random_texts.c)): 300 in `make test`, 10,000 in `make test-all`.',
         '',

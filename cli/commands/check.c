@@ -57,9 +57,9 @@ static void print_rest(const check_report *r, const char *text) {
         puts(".");
     }
     for (size_t i = 0; i < CHECK_COSTS; i++)
-        if (r->cost[i].products >= 0)
-            printf("At length %zu a token costs %.0f products forward and %.0f bytes kept for backward.\n",
-                   r->cost[i].length, r->cost[i].products, r->cost[i].bytes);
+        if (r->cost[i].flops >= 0)
+            printf("At length %zu a token costs %.0f FLOPs forward and %.0f bytes kept for backward.\n",
+                   r->cost[i].length, r->cost[i].flops, r->cost[i].bytes);
     printf("It has %zu weights.\n", r->weights);
 }
 
@@ -91,9 +91,10 @@ static void print_json(const check_report *r) {
     }
     printf("],\"cost\":[");
     for (size_t i = 0, n = 0; i < CHECK_COSTS; i++)
-        if (r->cost[i].products >= 0) {
+        if (r->cost[i].flops >= 0) {
             printf("%s{\"length\":%zu,", n++ ? "," : "", r->cost[i].length);
-            json_member("products", r->cost[i].products, ",");
+            json_member("flops", r->cost[i].flops, ",");
+            json_member("products", r->cost[i].flops / 2, ","); // the name of before, for one version
             json_member("bytes", r->cost[i].bytes, "}");
         }
     puts("]}");

@@ -177,7 +177,7 @@ static void print_identity(const training *t) {
 static void print_start(const training *t) {
     const smx_metrics *m = &t->m;
     if (!t->o.json) {
-        fprintf(stderr, "%llu weights, %.1f MB to train, %.1f million products a step\n",
+        fprintf(stderr, "%llu weights, %.1f MB to train, %.1f million FLOPs a step\n",
                 (unsigned long long)m->params, (double)m->bytes * 1e-6, (double)m->flops * 1e-6);
         return;
     }

@@ -105,7 +105,7 @@ typedef struct {
     uint64_t params;      // number of weights
     uint64_t steps;       // planned by the config
     uint64_t bytes;       // memory that training holds, known before the first step
-    uint64_t flops;       // products of one training step, backward included
+    uint64_t flops;       // of one training step, backward included; a product and a sum are two
 } smx_metrics;
 // An evaluation at the same length takes at most `bytes` again, or what 2,048 rows take.
 void smx_run_metrics(const smx_run *run, smx_metrics *metrics);

@@ -79,7 +79,7 @@ typedef struct {
     const char *help;    // what it computes, one line
     const char *formula; // LaTeX
     const char *gives;   // the result's shape where it is not that of the first argument
-    const char *cost;    // products a row
+    const char *cost;    // multiply-adds a row
     const char *example; // a text that runs as it is
     const char *twin;    // of the oracle (include/seqmix/ref.h), or check/twins.c
 } equation_function;

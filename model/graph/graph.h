@@ -59,7 +59,7 @@ struct node {
     int takes_open, gives_open;
     size_t sum_rows,
         sum_unit;   // rows here that are summed, cut into pieces at multiples of the unit (0: not cut)
-    uint64_t flops; // products, forward
+    uint64_t flops; // forward
     // for the plan
     size_t saved_buffer, scratch_buffer, temp_buffer[MAX_IN];
     int adds[MAX_IN];    // this gradient is not the first: written to a temporary and added

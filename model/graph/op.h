@@ -36,7 +36,7 @@ typedef struct op {
     // ---- Building
     // The output's shape from inputs and attributes; returns its rank. NULL: that of the first input.
     uint32_t (*shape)(const graph *g, const node *n, uint32_t *shape);
-    // Floats of saved and scratch, products, and tables of its own. NULL: none of these.
+    // Floats of saved and scratch, FLOPs, and tables of its own. NULL: none of these.
     void (*size)(graph *g, node *n);
 
     // ---- Replay

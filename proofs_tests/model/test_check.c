@@ -57,7 +57,19 @@ static void examples_pass(void **state) {
         const check_report r = checked(f->example);
         must_compute(&r);
         assert_int_equal(r.ahead > 0, !strcmp(f->name, "reverse")); // (the one that is for it)
-        assert_true(r.cost[0].products > 0 && r.cost[0].bytes > 0);
+        assert_true(r.cost[0].flops > 0 && r.cost[0].bytes > 0);
+    }
+}
+
+// A product and a sum are two; of attention each pair of rows costs 4 D.
+static void cost_is_counted(void **state) {
+    (void)state;
+    const double D = 8, L[2] = {1024, 65536};
+    const check_report one = checked("y = x @ w_o"),
+                       pairs = checked("y = attention(x @ w_q, x @ w_k, x @ w_v) @ w_o");
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(one.cost[i].flops == 2 * D * D && one.cost[i].length == (size_t)L[i]);
+        assert_true(pairs.cost[i].flops == 4 * 2 * D * D + 4 * D * (L[i] + 1) / 2);
     }
 }
 
@@ -298,6 +310,7 @@ static void another_computation_is_noticed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples_pass),
+        cmocka_unit_test(cost_is_counted),
         cmocka_unit_test(examples_pass_at_2100_rows),
         cmocka_unit_test(built_in_texts_pass),
         cmocka_unit_test(shut_gates_pass),

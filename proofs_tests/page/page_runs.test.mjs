@@ -416,7 +416,7 @@ onPage(
         await page.keyboard.press('Tab');
         await (await page.$('.options input')).click();
         assert.match(await hash(page), /x=flop&log=1&smooth=20/);
-        await says(page, '.axis', 'products computed');
+        await says(page, '.axis', 'FLOPs');
     },
 );
 

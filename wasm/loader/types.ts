@@ -83,7 +83,7 @@ export interface Metrics {
     steps: number;
     /** Memory held by the run. */
     bytes: number;
-    /** Products of one training step, backward included. */
+    /** FLOPs of one training step, backward included: a multiplication and an addition are two. */
     flops: number;
 }
 export interface Evaluation {

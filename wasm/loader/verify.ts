@@ -163,10 +163,10 @@ export interface EquationCheck {
     }[];
     /** |gradient at x| for a unit gradient at the last row. */
     readonly growth: readonly { readonly length: number; readonly gradient: number | null }[];
-    /** Of a token: products forward, bytes kept for backward; below 0: it cannot be built so long. */
+    /** Of a token: FLOPs forward, bytes kept for backward; below 0: it cannot be built so long. */
     readonly cost: readonly {
         readonly length: number;
-        readonly products: number | null;
+        readonly flops: number | null;
         readonly bytes: number | null;
     }[];
 }

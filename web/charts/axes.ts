@@ -6,7 +6,7 @@ import type { Axis } from './series.ts';
 export const AXIS_NAMES: Record<Axis, string> = {
     step: 'training steps',
     second: 'seconds of training',
-    flop: 'products computed',
+    flop: 'FLOPs',
 };
 const LEAST: Record<Axis, number> = { step: 100, second: 0.1, flop: 1e6 };
 const UNITS: readonly (readonly [number, string])[] = [
@@ -16,7 +16,7 @@ const UNITS: readonly (readonly [number, string])[] = [
     [1e3, 'k'],
 ];
 
-/** A value on the horizontal axis: three figures, products in thousands, millions … */
+/** A value on the horizontal axis: three figures, FLOPs in thousands, millions … */
 export function formatX(axis: Axis, value: number): string {
     if (axis !== 'flop') return String(Number(value.toPrecision(3)));
     const [unit, letter] = UNITS.find(([least]) => value >= least) ?? [1, ''];

@@ -1,6 +1,6 @@
 // series.ts: from runs' histories to the points of curves. Pure functions.
 
-/** What curves stand over: training steps, seconds of training, products computed. */
+/** What curves stand over: training steps, seconds of training, FLOPs. */
 export const AXES = ['step', 'second', 'flop'] as const;
 export type Axis = (typeof AXES)[number];
 
@@ -10,7 +10,7 @@ export interface Trace<Try extends { readonly step: number }> {
     readonly points: readonly Try[];
     secondsAt(step: number): number;
 }
-/** What a chart needs of one run: the training from each of its seeds, and the products of one step. */
+/** What a chart needs of one run: the training from each of its seeds, and the FLOPs of one step. */
 export interface Track<Try extends { readonly step: number } = { readonly step: number }> {
     histories: readonly Trace<Try>[];
     flops: number;

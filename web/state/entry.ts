@@ -12,7 +12,7 @@ export interface Live {
     step: number;
     steps: number;
     params: number;
-    /** Products of one training step. */
+    /** FLOPs of one training step. */
     flops: number;
     /** Memory held by the run. */
     bytes: number;

@@ -2,7 +2,7 @@
 // its reports.
 import { SeqmixError, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
 import { trials, type Trial } from './lengths.ts';
-import { EVALUATE_ANSWERS, EVALUATE_PRODUCTS, LENGTH_ANSWERS } from './protocol.ts';
+import { EVALUATE_ANSWERS, EVALUATE_FLOPS, LENGTH_ANSWERS } from './protocol.ts';
 import type { LengthPoint, Point, Problem, Report } from './protocol.ts';
 import { Snapshots } from './seeing.ts';
 import { Writer } from './writing.ts';
@@ -84,9 +84,9 @@ export function problemOf(error: unknown): Problem {
 function sequencesFor(run: Run): number {
     const { targets, sequences } = run.evaluate({ count: 8 });
     const batch = Number(run.value('batch'));
-    const products = run.metrics.flops / (3 * batch); // forward, one sequence
+    const flops = run.metrics.flops / (3 * batch); // forward, one sequence
     const wanted = Math.ceil((EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
-    const affordable = Math.floor(EVALUATE_PRODUCTS / Math.max(1, products));
+    const affordable = Math.floor(EVALUATE_FLOPS / Math.max(1, flops));
     return Math.max(16, Math.min(EVALUATE_ANSWERS, wanted, affordable));
 }
 

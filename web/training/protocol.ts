@@ -6,11 +6,11 @@ import type { Evaluation, Sample, Tensor } from '../../wasm/loader/seqmix.ts';
 export const SLICE = 16;
 /** A worker reports no more often than this (milliseconds). */
 export const REPORT_EVERY = 60;
-/** Held-out draws are tried every so many steps, with so many answers where the products that takes allow
+/** Held-out draws are tried every so many steps, with so many answers where the FLOPs that takes allow
  * it. */
 export const EVALUATE_EVERY = 10;
 export const EVALUATE_ANSWERS = 512;
-export const EVALUATE_PRODUCTS = 1e9;
+export const EVALUATE_FLOPS = 1e9;
 /** A run has solved its task from this held-out accuracy on. */
 export const SOLVED = 0.99;
 
@@ -39,7 +39,7 @@ export interface Opened {
     config: string;
     params: number;
     steps: number;
-    /** Products of one training step, backward included. */
+    /** FLOPs of one training step, backward included. */
     flops: number;
     /** Memory that the run holds. */
     bytes: number;

@@ -162,7 +162,7 @@ function Proof({ entry }: { entry: Entry }) {
             <Copy text={snippet} label={`Copy the snippet of ${nameOf(entry)}`} />
             <p class="say number">
                 {bytes
-                    ? `${(bytes / 1e6).toFixed(1)} MB held, ${(flops / 1e6).toFixed(1)} M products a step`
+                    ? `${(bytes / 1e6).toFixed(1)} MB held, ${(flops / 1e6).toFixed(1)} M FLOPs a step`
                     : ''}
             </p>
             {stop && (

@@ -155,7 +155,7 @@ const char *verify_equations_check(const char *text) {
         put(&to, "],\"cost\":[");
         for (size_t i = 0; i < CHECK_COSTS; i++) {
             put(&to, "%s{\"length\":%zu", i ? "," : "", r->cost[i].length);
-            put_number(&to, "products", r->cost[i].products);
+            put_number(&to, "flops", r->cost[i].flops);
             put_number(&to, "bytes", r->cost[i].bytes);
             put(&to, "}");
         }

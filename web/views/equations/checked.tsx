@@ -70,7 +70,7 @@ export function Checked({ config, ready, text }: { config: string; ready: boolea
 function Report({ report, text }: { report: EquationCheck; text: string }) {
     const number = (value: number | null) => (value === null ? '∞' : show(value));
     const { ahead, aheadLine, growth } = report;
-    const cost = report.cost.filter(({ products }) => products !== null && products >= 0);
+    const cost = report.cost.filter(({ flops }) => flops !== null && flops >= 0);
     return (
         <>
             <ul class="holds">
@@ -122,8 +122,8 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
             <p class="say">
                 {cost
                     .map(
-                        ({ length, products, bytes }) =>
-                            `At length ${counted(length)} a token costs ${counted(products!)} products forward and ${counted(bytes ?? 0)} bytes kept for backward.`,
+                        ({ length, flops, bytes }) =>
+                            `At length ${counted(length)} a token costs ${counted(flops!)} FLOPs forward and ${counted(bytes ?? 0)} bytes kept for backward.`,
                     )
                     .join(' ')}{' '}
                 {counted(report.weights)} weights.
