@@ -222,11 +222,8 @@ static int read_open(npy *a, FILE *f, const char *path, smx_error *error) {
     return 0;
 }
 
-int npy_read(npy *a, const char *path, smx_error *error) {
-    char file[4096], tensor[256];
+int npy_read_file(npy *a, const char *path, smx_error *error) {
     memset(a, 0, sizeof *a);
-    if (npy_packed(path, file, sizeof file, tensor, sizeof tensor))
-        return npy_read_packed(a, file, tensor, error);
     FILE *f = fopen(path, "rb");
     if (!f) return error_say(error, "%s: cannot be opened: %s", path, strerror(errno));
     int status = read_open(a, f, path, error);

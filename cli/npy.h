@@ -21,14 +21,16 @@ typedef struct {
 
 // All return 0, or -1 with one sentence in `error` that begins with the file's name (and nothing to
 // free). A file whose size is not what its header promises is refused before memory is taken.
-// Where there is no file CASE.NAME.npy but CASE.safetensors, the array is that file's tensor NAME.
-int npy_read(npy *a, const char *path, smx_error *error);
+int npy_read_file(npy *a, const char *path, smx_error *error);
 // The same from bytes in memory; name stands in the errors.
 int npy_decode(npy *a, const unsigned char *bytes, size_t length, const char *name, smx_error *error);
 // path is either whole or untouched (files.c); it is synced with the rest of its set (cli_finish_folder).
 int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shape, const void *data,
               smx_error *error);
 void npy_free(npy *a);
+
+// arrays.c: the same, or, where there is no file CASE.NAME.npy but CASE.safetensors, that file's tensor NAME.
+int npy_read(npy *a, const char *path, smx_error *error);
 // 1 where npy_read takes `path` from a safetensors file: that file, and the tensor's name.
 int npy_packed(const char *path, char *file, size_t room, char *tensor, size_t tensor_room);
 int npy_read_packed(npy *a, const char *file, const char *tensor, smx_error *error);

@@ -1,4 +1,4 @@
-// packed.c: see npy.h. A safetensors file: 8 bytes of header length (little-endian), the header in JSON
+// arrays.c: see npy.h. A safetensors file: 8 bytes of header length (little-endian), the header in JSON
 // {NAME: {dtype, shape, data_offsets: [from, end]}}, then the numbers.
 #include "npy.h"
 
@@ -98,4 +98,11 @@ int npy_read_packed(npy *a, const char *file, const char *tensor, smx_error *err
     int status = read_tensor(a, f, file, tensor, error);
     fclose(f);
     return status;
+}
+
+int npy_read(npy *a, const char *path, smx_error *error) {
+    char file[MAX_PATH], tensor[256];
+    return npy_packed(path, file, sizeof file, tensor, sizeof tensor)
+               ? npy_read_packed(a, file, tensor, error)
+               : npy_read_file(a, path, error);
 }
