@@ -1,4 +1,4 @@
-// digests_browsers.mjs: the same bits in the browsers that people use: every digest of both whole
+// digests_browsers.test.mjs: the same bits in the browsers that people use: every digest of both whole
 // WebAssembly modules, computed in Chromium, in Firefox and in WebKit, compared with the committed lists. A
 // browser that is not here is skipped, and said so.
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// install.mjs: what `make install` puts there, as someone who only has that would use it: compile with
+// install.test.mjs: what `make install` puts there, as someone who only has that would use it: compile with
 // pkg-config, link static and shared, from C and C++, load with ctypes, read the manual pages, remove it
 // again.
 import assert from 'node:assert/strict';

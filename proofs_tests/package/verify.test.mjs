@@ -1,4 +1,4 @@
-// verify.mjs: verify.wasm in Node: the same proofs give the same figures as the native programs, every kernel
+// verify.test.mjs: verify.wasm in Node: the same proofs give the same figures as the native programs, every kernel
 // keeps its ceilings, a failing check is told and does no harm, and the constructions that the page shows
 // agree with each other.
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// test_wasm.mjs: the WebAssembly modules in Node: the same bits as the native program and as each other,
+// wasm.test.mjs: the WebAssembly modules in Node: the same bits as the native program and as each other,
 // errors in words, checkpoints, memory. Run by `make test` (node --test); digests of single kernels are
 // compared elsewhere.
 import assert from 'node:assert/strict';

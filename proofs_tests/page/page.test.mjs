@@ -1,4 +1,4 @@
-// test_page.mjs: the built page in a real browser: it learns, it obeys, it says what is wrong, it shows the
+// page.test.mjs: the built page in a real browser: it learns, it obeys, it says what is wrong, it shows the
 // native program's numbers word for word, and it can be used without a mouse. Run by `make test`; skipped
 // where no Chromium is. With SCREENS=1 pictures go to build/screens.
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// test_page_digits.mjs: the Digits view: drawing, reading, saliency, confusion, MNIST files.
+// page_digits.test.mjs: the Digits view: drawing, reading, saliency, confusion, MNIST files.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// test_page_firefox.mjs: the page in Firefox: it loads, trains, and gives the native program's loss words.
+// page_firefox.test.mjs: the page in Firefox: it loads, trains, and gives the native program's loss words.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// test_page_inside.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why
+// page_inside.test.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why
 // does attention fail at recall, what does the filter learn?
 import assert from 'node:assert/strict';
 import { allReady, eventually, onPage, press, runs, says, stopped, text, until } from './testing.mjs';

@@ -1,4 +1,4 @@
-// test_page_length.mjs: the Length view: does it still work on longer input?
+// page_length.test.mjs: the Length view: does it still work on longer input?
 import assert from 'node:assert/strict';
 import { allReady, eventually, onPage, press, runs, says, until } from './testing.mjs';
 

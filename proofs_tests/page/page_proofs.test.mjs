@@ -1,4 +1,4 @@
-// test_page_proofs.mjs: the views Theorems, Verify and About in a real browser: the pictures say what the
+// page_proofs.test.mjs: the views Theorems, Verify and About in a real browser: the pictures say what the
 // theorems say and say it when it does not hold, the self-check agrees with the committed list and tells a
 // word that differs, the formulas are there. With SCREENS=1 pictures go to
 // build/screens.

@@ -1,4 +1,4 @@
-// test_page_runs.mjs: what the Experiment view offers around its runs: lessons, tasks of their own, seeds,
+// page_runs.test.mjs: what the Experiment view offers around its runs: lessons, tasks of their own, seeds,
 // undo, files, taking up an earlier visit.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// test_page_single.mjs: the page in one file, opened from disk, in Chromium and Firefox; and the site without
+// page_single.test.mjs: the page in one file, opened from disk, in Chromium and Firefox; and the site without
 // a network after its first visit.
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';

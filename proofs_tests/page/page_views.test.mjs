@@ -1,4 +1,4 @@
-// test_page_views.mjs: every view at every size, light and dark: axe-core finds nothing, nothing sticks out,
+// page_views.test.mjs: every view at every size, light and dark: axe-core finds nothing, nothing sticks out,
 // and with SCREENS=1 a picture of each is left in build/screens to be looked at.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

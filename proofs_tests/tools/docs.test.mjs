@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
     cpSync,
+    existsSync,
     mkdirSync,
     mkdtempSync,
     readdirSync,
@@ -67,6 +68,32 @@ test('places in docs/ that comments cite are there', () => {
             !readFileSync(join(root, `docs/${name}.md`), 'utf8').includes(`<a id="${anchor}">`),
     );
     assert.deepEqual(absent, []);
+});
+
+test('a file is headed by its own name, and paths in comments are there', () => {
+    const { stdout } = spawnSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' });
+    const files = stdout.split('\n').filter((file) => file && existsSync(join(root, file)));
+    const all = new Set(files);
+    const rooms = new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]));
+    const wrong = [];
+    let heads = 0;
+    let paths = 0;
+    for (const file of files.filter((name) => /\.(c|h|inc|ts|tsx|mjs|js|v|css)$/.test(name))) {
+        const text = readFileSync(join(root, file), 'utf8');
+        const head = text.match(/^(?:\/\/|\/\*|\(\*) ?([\w.-]+\.\w+)\b[:,]? /)?.[1];
+        heads += Number(head === basename(file));
+        if (head && head !== basename(file)) wrong.push(`${file} is headed ${head}`);
+        for (const [, comment] of text.matchAll(/^(?:.*\s)?(?:\/\/|\/?\*+)\s(.*)$/gm))
+            for (const [, path] of comment.matchAll(
+                /(?<![\w{*./-])((?:[\w.-]+\/)+[\w-]+\.(?:c|h|tsx?|mjs|py|sh|awk|mk|v|inc|txt|md|json))\b(?!\w|\()/g,
+            ))
+                if (rooms.has(path.split('/')[0])) {
+                    paths++;
+                    if (!all.has(path)) wrong.push(`${file} speaks of ${path}`);
+                }
+    }
+    assert.ok(heads > 600 && paths > 100, `${heads} heads, ${paths} paths`);
+    assert.deepEqual(wrong, []);
 });
 
 test('what documents, workflows and recipes call by `make NAME` is there', () => {

@@ -1,4 +1,4 @@
-// about.d.ts: what scripts/page-data.mjs makes of the documents when the page is built.
+// about_data.d.ts: what scripts/page-data.mjs makes of the documents when the page is built.
 declare module 'virtual:about' {
     interface Formula {
         says: string;
