@@ -147,7 +147,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
 FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp quick-tables
-FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking docs build/wasm/% dist/% build/single/% build/package/%
+FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking records card docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR
@@ -173,7 +173,7 @@ test-list: ## after a test was added, renamed or removed, and make test: write p
 	@scripts/tally.sh --record $(ALL_TESTS)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets quick-tables random-texts whole-models listed-mutants fuzz
+SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets records quick-tables random-texts whole-models listed-mutants fuzz
 test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, the papers' tables in their easy forms, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
@@ -225,6 +225,12 @@ test-elsewhere: export SEQMIX_SECOND := all
 
 presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md
 	@node scripts/presets.mjs
+
+records: build/seqmix ## train every entry of docs/records again, and accept or refuse it (two minutes each at most)
+	@node scripts/leaderboard.mjs check
+card: site ## write web/card.png, what a link to the page shows, again (wants a browser)
+	@node scripts/card.mjs
+.PHONY: records card
 
 ranking: build/seqmix ## measure every mixer on recall, copying, states and MAD at equal weights (about an hour), write docs/RANKING.md
 	@node scripts/ranking.mjs

@@ -46,6 +46,26 @@ const policy = (parts: readonly string[]): Plugin => ({
     ],
 });
 
+/** What a link to the page shows: its picture, and where SEQMIX_SITE says where the page will stand, whole
+ * addresses, which some readers of links ask for. */
+const card: Plugin = {
+    name: 'card',
+    apply: 'build',
+    generateBundle() {
+        this.emitFile({ type: 'asset', fileName: 'card.png', source: readFileSync(at('web/card.png')) });
+    },
+    transformIndexHtml: (html) => {
+        const site = process.env['SEQMIX_SITE']?.replace(/\/*$/, '/');
+        if (!site) return html;
+        return {
+            html: html.replace('content="./card.png"', `content="${new URL('card.png', site).href}"`),
+            tags: [
+                { tag: 'meta', attrs: { property: 'og:url', content: new URL(site).href }, injectTo: 'head' },
+            ],
+        };
+    },
+};
+
 /** sw.js, told which files there are; its version is a hash of them all. */
 const offline: Plugin = {
     name: 'service-worker',
@@ -60,7 +80,7 @@ const offline: Plugin = {
                 fileName: 'seqmix-run.js',
                 source: readFileSync(at('web/seqmix-run.js'), 'utf8'),
             });
-            const files = Object.keys(bundle).filter((file) => file !== 'sw.js');
+            const files = Object.keys(bundle).filter((file) => file !== 'sw.js' && file !== 'card.png');
             const hash = createHash('sha256');
             for (const file of files.sort()) {
                 const part = bundle[file]!;
@@ -182,5 +202,5 @@ export default defineConfig(({ mode }) => ({
     plugins:
         mode === 'single'
             ? [policy(POLICY_SINGLE), packedWasm, packedEditor, documentsPlugin({ sources: false }), oneFile]
-            : [policy(POLICY), documentsPlugin(), offline],
+            : [policy(POLICY), documentsPlugin(), card, offline],
 }));

@@ -282,7 +282,7 @@ static void s4d(writer *w) {
 }
 static void ema(writer *w) {
     char eta[NUMBER_TEXT];
-    say(w, "# MEGA's moving averages (Ma et al. 2023, Eqs. 5-6, 12-14); it brings its own residual\nN = %s\n",
+    say(w, "# MEGA's moving averages (Ma et al. 2023, Eqs. 5-6, 12-14); it has its own residual connection\nN = %s\n",
         word(w, "ema_states"));
     say(w, "average = ema(x, alpha[N], delta[N], beta[N], eta[N], ema_skip)\n"
            "z = silu(average @ w_h + b_h)\n"
@@ -316,7 +316,7 @@ static void chela(writer *w) {
     const uint64_t L = number(w, "length");
     for (uint64_t power = 1; power < L * L; power *= 10) n++;
     n++;
-    say(w, "# CHELA (Liu et al. 2024, Eqs. 7-15); as printed it brings its own residual\n");
+    say(w, "# CHELA (Liu et al. 2024, Eqs. 7-15); as printed it has its own residual connection\n");
     if (is(w, "fused", "1"))
         say(w, "s = silu(conv_each(x, short[%zu]))  # Eq. 7, both short filters as one\n", n > 3 ? n : 3);
     else
@@ -370,7 +370,7 @@ static void focus(writer *w) {
                                                        : O,
                  out = joint ? D * F * 2 : F * 2;
     if (is(w, "share_conv", "1")) w->cannot = "share_conv=1: a weight that all blocks share";
-    say(w, "# Focus (Lutati, Zimerman & Wolf 2023, Eqs. 1-14); it brings its own residual\ng = ");
+    say(w, "# Focus (Lutati, Zimerman & Wolf 2023, Eqs. 1-14); it has its own residual connection\ng = ");
     long_conv(w, "x");
     say(w, "  # Eq. 1\n");
     const size_t bin = number(w, "length") / number(w, "bins");
@@ -390,7 +390,7 @@ static void focus(writer *w) {
         real(a, md_sqrt(6.0 / (double)(in + hidden))), real(b, md_sqrt(2.0 / (double)hidden)));
 }
 static void focus_h(writer *w) {
-    say(w, "# Focus-H (Lutati, Zimerman & Wolf 2023, Sec. 5); it brings its own residual\n");
+    say(w, "# Focus-H (Lutati, Zimerman & Wolf 2023, Sec. 5); it has its own residual connection\n");
     say(w, "r = repeat_pairs(x, theta_raw[%s], bin=%zu)  # the same filters everywhere\n",
         word(w, "iir_filters"), number(w, "length") / number(w, "bins"));
     coefficients(w, "r", 0);

@@ -102,7 +102,7 @@ package: build/package/package.json ## pack the npm package into build/ (nothing
 wasm: $(WASM_MODULES) build/wasm/checks.wasm build/wasm/seqmix.js ## build the WebAssembly modules and their loader
 
 # The page, for any static host.
-SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
+SITE_SRC := index.html web/card.png vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := model/run/presets.c docs/presets.json scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
 PAGE_DATA += docs/OPERATIONS.md docs/EQUATIONS.md $(wildcard examples/equations/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md

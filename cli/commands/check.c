@@ -40,7 +40,7 @@ static void print_rows(const check_report *r) {
 }
 static void print_rest(const check_report *r, const char *text) {
     printf(r->ahead ? "It sees %zu rows ahead, because of\n"
-                    : "It is causal: no output hears of a later row.\n",
+                    : "It is causal: no output depends on a later row.\n",
            r->ahead);
     if (r->ahead) print_line(text, r->ahead_line);
     if (r->ahead != r->says_ahead)

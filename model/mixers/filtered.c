@@ -38,6 +38,11 @@ static tensor *filter(graph *g, const config *c, const filter_settings *s, tenso
                       const char *f_name, filter_opts opts) {
     const uint32_t H = (uint32_t)c->common.heads, W = (uint32_t)s->taps;
     const init start = taps_start(s, opts);
+    if (is_filtered(s, which[0])) { // what is filtered can be looked at, too
+        char before[] = "k_raw";
+        before[0] = which[0];
+        graph_name(g, y, before);
+    }
     if (is_filtered(s, which[0]) && opts.multi_head)
         y = op_conv_heads(g, y, graph_param(g, f_name, start, 0, 3, (uint32_t[]){W, H, H}));
     else if (is_filtered(s, which[0]))

@@ -56,7 +56,7 @@ static const config_key keys[] = {
     INT_KEY("oversample", S, oversample, "1", 1, 1024, "pooled values of each channel and bin (O)", "mixer"),
     WORD_KEY("hyper", S, hyper, HYPERS, "per_channel",
              "hypernetwork: one for every channel alone; one that sees all channels of a bin; or a channel's "
-             "own, beside the global convolution told of a local one",
+             "own, fed the global and a local convolution",
              "mixer"),
     INT_KEY("local", S, local, "8", 1, 4096, "taps of the local convolution (hyper=local_global)", "mixer"),
     INT_KEY("hidden", S, hidden, "16", 1, 65536, "hidden width of the hypernetwork", "mixer"),

@@ -31,7 +31,7 @@ static size_t floats_of(const stream *s) { return (size_t)wanted_floats(s); } //
 static int check_causal(const smx_run *r, size_t length, smx_error *error) {
     const size_t ahead = mixer_lookahead(r->c, length);
     if (!ahead) return 0;
-    return config_fail(error, r->c, "mixer", "causal: a row hears of %zu rows after it", ahead);
+    return config_fail(error, r->c, "mixer", "causal: a row depends on %zu rows after it", ahead);
 }
 
 // given: floats that a file has for such a state; 0: any. Asked before memory of their size is.
@@ -51,7 +51,7 @@ static int count(stream *s, const smx_run *r, size_t length, uint64_t given, smx
     s->model = model_build(g, r->c, &r->train.task, 1);
     if (!g->failed && g->endless && g->grows)
         return config_fail(error, r->c, "mixer",
-                           "told how many rows come at most: its memory grows with them");
+                           "a largest number of rows: its memory grows with them");
     graph_stream_count(g);
     if (g->failed) *error = g->error;
     return g->failed || check_floats(s, given, error) ? -1 : 0;

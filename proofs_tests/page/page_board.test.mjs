@@ -84,6 +84,17 @@ onPage(
         await says(page, '.board-head p', '2 of 12 done, 2 as claimed.');
         const points = await page.$eval(`${cat} polyline`, (one) => one.points.length);
         assert.ok(points >= 20, `${points} points of a curve`);
+        // Behind the cell: how the first of these answers came about, of the run as it was when it was done.
+        await press(page, 'How CAT answers: Recall');
+        await says(page, '.cell-flow h3', 'How CAT answers, at step 300');
+        await eventually(async () => {
+            const parts = await page.$$eval('.cell-flow .flow-title b', (all) =>
+                all.map((one) => one.textContent),
+            );
+            assert.deepEqual(parts, ['Tokens', 'Filter', 'Keys', 'Match', 'Copy', 'Answer']);
+            const [, answer] = first.split(' → ');
+            assert.match(await text(page, '.flow-answer'), new RegExp(`^${answer} ✓ right`));
+        });
         await press(page, 'Stop');
         await says(page, '.board-head button', 'Run again');
         await counts(page, '.board .cell[data-status="going"], .board .cell[data-status="waiting"]', 0);

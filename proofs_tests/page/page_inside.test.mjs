@@ -1,7 +1,19 @@
 // page_inside.test.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why
 // does attention fail at recall, what does the filter learn?
 import assert from 'node:assert/strict';
-import { allReady, eventually, onPage, press, runs, says, stopped, text, until } from './testing.mjs';
+import {
+    allReady,
+    eventually,
+    fitsEverySize,
+    isAccessible,
+    onPage,
+    press,
+    runs,
+    says,
+    stopped,
+    text,
+    until,
+} from './testing.mjs';
 
 const INSIDE = '#mixer=cat&task=mqar~mixer=attention!view=inside&speed=full';
 const figures = (page) => page.$$eval('.plots figcaption', (all) => all.map((one) => one.textContent));
@@ -109,6 +121,109 @@ onPage(
         assert.ok(met <= 3, `attention looks at the right value ${met} times of 8`);
         await says(page, '.score', /^\d of 8 right/);
         assert.ok(Number((await text(page, '.score'))[0]) <= 4);
+    },
+);
+
+onPage(
+    'one answer’s way from token to copy: the whole, one head, one number, each as the run has it',
+    INSIDE.replace('task=mqar~', 'task=mqar&heads=2~'),
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs()[0].solved);
+        await stopped(page);
+        await until(page, () => /which is right/.test(document.querySelector('.score')?.textContent ?? ''));
+        const zoom = (name) =>
+            page.$$eval(
+                '.flow .tabs label',
+                (all, name) =>
+                    all
+                        .find((one) => one.textContent === name)
+                        .querySelector('input')
+                        .click(),
+                name,
+            );
+        const bars = (part) =>
+            page.$$eval(
+                '.flow li',
+                (all, part) => {
+                    const found = all.find((one) => one.querySelector('b').textContent === part);
+                    return [...(found?.querySelectorAll('rect.share') ?? [])].map((bar) => ({
+                        value: Number(bar.dataset.value),
+                        tall: Number(bar.getAttribute('height')),
+                    }));
+                },
+                part,
+            );
+        // The whole: a band for each head, and the answer that stands below the tokens.
+        await eventually(async () => {
+            for (const head of ['Head 1', 'Head 2']) assert.ok((await bars(head)).length > 0, head);
+            const [, answer] = /answers (\d+), which/.exec(await text(page, '.score'));
+            assert.match(await text(page, '.flow-answer'), new RegExp(`^${answer} ✓ right`));
+        });
+        // One head: what stands between, in order; the bars are as tall as their shares.
+        await zoom('One head');
+        await eventually(async () =>
+            assert.deepEqual(await page.$$eval('.flow-title b', (all) => all.map((one) => one.textContent)), [
+                'Tokens',
+                'Keys before the filter',
+                'Filter',
+                'Keys',
+                'Match',
+                'Values',
+                'Copy',
+                'Answer',
+            ]),
+        );
+        const shares = await bars('Match');
+        const most = shares.reduce((a, b) => (b.value > a.value ? b : a));
+        const sum = shares.reduce((all, { value }) => all + value, 0);
+        assert.ok(sum > 0.95 && sum < 1.0001, `shares that can be seen add up to ${sum}`);
+        for (const { value, tall } of shares)
+            assert.ok(Math.abs(tall / most.tall - value / most.value) < 1e-3, `${tall} for ${value}`);
+        const [, said] = /most at position \d+, token \d+ \((\d+) %\)/.exec(await text(page, '.score'));
+        assert.equal(Math.round(100 * most.value), Number(said));
+        // The taps are those of Edit a weight.
+        const taps = await text(page, '.flow-taps');
+        const own = await page.$$eval('.in-hand output', (all) => all.map((one) => one.textContent));
+        for (const tap of own.slice(0, 3))
+            assert.ok(
+                taps.includes(Number(tap.replace('−', '-')).toFixed(2).replace('-', '−')),
+                `${tap} in ${taps}`,
+            );
+        // One number: of the token that is looked at most, and of another.
+        await zoom('One number');
+        await eventually(async () => {
+            const weight = await page.$eval('.flow-sum', (one) => Number(one.dataset.weight));
+            assert.equal(weight, most.value);
+            assert.ok((await text(page, '.flow-sum')).endsWith(`${(100 * weight).toFixed(1)} %`));
+        });
+        await page.focus('.flow-token input');
+        await page.keyboard.press('Home');
+        await eventually(async () => {
+            const weight = await page.$eval('.flow-sum', (one) => Number(one.dataset.weight));
+            assert.ok(weight < most.value, `${weight}`);
+            assert.match(await text(page, '.flow-token output'), /^0: \d+$/);
+        });
+        // A pointer enlarges a token in every band.
+        const band = await page.$('.flow li:nth-child(5) .drawing');
+        await band.evaluate((one) => one.scrollIntoView({ block: 'center' }));
+        const { x, y, width } = await band.boundingBox();
+        await page.mouse.move(x + width / 2, y + 10);
+        await eventually(async () => {
+            const widths = await page.$$eval('.flow li:first-child g rect', (all) =>
+                all.map((one) => Number(one.getAttribute('width'))),
+            );
+            const widest = widths.indexOf(Math.max(...widths));
+            assert.ok(
+                widths[widest] > 30 && Math.abs(widest - 32) <= 1,
+                `token ${widest}: ${widths[widest]} px`,
+            );
+            assert.match(await text(page, '.flow-token output'), new RegExp(`^${widest}: `));
+        });
+        await fitsEverySize(page, 'flow');
+        await isAccessible(page);
     },
 );
 

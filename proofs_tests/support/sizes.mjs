@@ -34,6 +34,7 @@ export const FIRST_LOAD = 300_000;
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER =
     90_000 + // all but
-    35_000; // Experiment with its charts, which a first visit fetched before
+    35_000 + // Experiment with its charts, which a first visit fetched before
+    15_000; // one answer's way, exercises, the card at the story's end
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;

@@ -5,10 +5,11 @@ import promisedBy from 'virtual:lessons';
 import type { Sample } from '../../wasm/loader/seqmix.ts';
 import type { Values } from '../core/config.ts';
 import { judge, type Promised, type Verdict } from '../core/expect.ts';
-import { isProblem } from '../training/protocol.ts';
+import { isProblem, type Look } from '../training/protocol.ts';
 import type { Entry, Saved } from './entry.ts';
 import { means, score } from './history.ts';
 import { MARKS, OWNERS } from '../core/marks.ts';
+import { newId } from './members.ts';
 import { lab, pool } from './page.ts';
 import { isTraining, trainAll, type Trial } from './queue.ts';
 import { resume } from './roster.ts';
@@ -134,6 +135,7 @@ const rank = ({ values }: Cell): number =>
 /** Train every cell from its start. */
 export function runBoard(): void {
     stop?.();
+    insideOf.value = null;
     board.value = fresh();
     const order = cells().sort((a, b) => rank(a) - rank(b));
     stop = trainAll(order, {
@@ -143,6 +145,26 @@ export function runBoard(): void {
     });
 }
 export const stopBoard = (): void => stop?.();
+
+/** The cell whose inside is shown below the board. */
+export const insideOf = signal<Cell | null>(null);
+/** How it answers that sequence, with every tensor: as it trains, as it was when it was done, or untrained. */
+export async function seenInside(cell: Cell): Promise<Look | null> {
+    const { entry, saved, values } = cell;
+    const ticket = entry?.ticket ?? newId();
+    if (!entry) {
+        const opened = saved
+            ? await pool().load(ticket, saved.bytes, saved.seconds)
+            : await pool().open(ticket, textOfAll(lab(), [values]));
+        if (isProblem(opened)) return null;
+    }
+    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: {}, block: 0, at: null, detail: true };
+    const told = await pool()
+        .ask(watch)
+        .catch(() => null); // its worker went
+    if (!entry) pool().close(ticket);
+    return told && !isProblem(told) ? told : null;
+}
 
 /** Open a cell's run among the page's own, where the board has brought it. */
 export function openCell({ values, saved }: Cell): void {

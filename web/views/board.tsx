@@ -1,17 +1,19 @@
 // board.tsx: the view Board: four mechanisms on three tasks, twelve runs to the end, each a cell that says
 // how far it came and whether that is what is claimed of it.
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Sample } from '../../wasm/loader/seqmix.ts';
 import type { Values } from '../core/config.ts';
 import { counted, percent } from '../core/figures.ts';
 import { promised } from '../core/expect.ts';
 import {
     board,
+    insideOf,
     isRunning,
     news,
     openBoard,
     openCell,
     runBoard,
+    seenInside,
     stopBoard,
     tally,
     verdictOf,
@@ -19,6 +21,8 @@ import {
 } from '../state/board.ts';
 import { lab } from '../state/page.ts';
 import { mixerTitle } from '../state/setup.ts';
+import type { Look } from '../training/protocol.ts';
+import { FlowPart } from './flow_part.tsx';
 import { Image } from './inside.tsx';
 import { MarkSign } from './mark.tsx';
 import { isKey, questionsOf, written } from './sample.tsx';
@@ -49,13 +53,56 @@ export default function Board() {
                             {cells.map((cell) => (
                                 <li key={cell.values['mixer']}>
                                     <CellView cell={cell} />
+                                    <button
+                                        type="button"
+                                        class="quiet cell-inside"
+                                        aria-pressed={insideOf.value === cell}
+                                        aria-label={`How ${mixerTitle(lab(), cell.values)} answers: ${name}`}
+                                        onClick={() =>
+                                            (insideOf.value = insideOf.value === cell ? null : cell)
+                                        }
+                                    >
+                                        How
+                                    </button>
                                 </li>
                             ))}
                         </ul>
                     </section>
                 ))}
             </div>
+            {insideOf.value && <CellFlow key={cellKey(insideOf.value)} cell={insideOf.value} />}
         </div>
+    );
+}
+const cellKey = ({ values }: Cell) => `${values['task']} ${values['mixer']}`;
+
+/** How a cell's run answers, as it is now. */
+function CellFlow({ cell }: { cell: Cell }) {
+    const [look, setLook] = useState<Look | null>(null);
+    const [head, setHead] = useState(0);
+    const host = useRef<HTMLElement>(null);
+    // As often as it was tried.
+    void news.value;
+    const state = `${cell.status} ${cell.line.length}`;
+    useEffect(() => {
+        let gone = false;
+        void seenInside(cell).then((seen) => {
+            if (!gone && seen) setLook(seen);
+        });
+        return () => void (gone = true);
+    }, [state]);
+    useEffect(() => host.current!.scrollIntoView({ block: 'nearest' }), [look !== null]);
+    return (
+        <section class="cell-flow" ref={host} aria-labelledby="cell-flow-title">
+            <h3 id="cell-flow-title">
+                How {mixerTitle(lab(), cell.values)} answers{look && `, at step ${look.step}`}
+            </h3>
+            {look ? (
+                <FlowPart look={look} values={cell.values} row={null} head={head} setHead={setHead} />
+            ) : (
+                <p class="say">Looking …</p>
+            )}
+        </section>
     );
 }
 

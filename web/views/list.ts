@@ -90,6 +90,14 @@ export const VIEWS: readonly ViewEntry[] = [
         load: () => import('./equations.tsx'),
     },
     {
+        id: 'exercises',
+        place: 'Build',
+        title: 'Exercises',
+        sentence:
+            'Train, look, answer. The page corrects a sheet by training every model again, to the same bits.',
+        load: () => import('./exercises.tsx'),
+    },
+    {
         id: 'theorems',
         place: 'Proofs',
         title: 'Theorems',

@@ -10,10 +10,12 @@ import { look, selected, view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import { inspecting } from '../state/watching.ts';
 import { Asking } from './asking.tsx';
+import { Flow } from './flow.tsx';
 import { Hand } from './hand.tsx';
 import { Nothing, Picker, Seen } from './inside.tsx';
 import { find, Learnt } from './learnt.tsx';
 import { Matrix } from './matrix.tsx';
+import { asked } from './sample.tsx';
 import { Transport } from './transport.tsx';
 
 const MOST_ROWS = 256; // of a sequence whose maps are shown step by step
@@ -107,6 +109,16 @@ function Parts({ now, entry }: { now: Look; entry: Entry }) {
                     </label>
                 </div>
             )}
+            <section class="learnt" aria-labelledby="flow-title">
+                <h3 id="flow-title">How one answer comes about</h3>
+                <Flow
+                    look={now}
+                    values={entry.values}
+                    row={asked.value}
+                    head={view.value.head}
+                    setHead={(head) => setView({ head })}
+                />
+            </section>
             <div class="within">
                 <section class="within-sample" aria-label="Sample">
                     <Seen now={now} entry={entry} />
@@ -202,6 +214,9 @@ const short = (name: string, block: number) => name.replace(`block${block}.`, ''
 const STEPS: Readonly<Record<string, string>> = {
     q: 'queries',
     k: 'keys',
+    q_raw: 'queries before the filter',
+    k_raw: 'keys before the filter',
+    v_raw: 'values before the filter',
     v: 'values',
     pooled_v: 'values, averaged',
     o: 'what attention gives',

@@ -1,4 +1,5 @@
 // beyond.tsx: steps 7 and 8: four doubts about the filter, and where to go from here.
+import EndCard from './card.tsx';
 import { useEffect, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
 import { show } from '../../core/figures.ts';
@@ -333,6 +334,7 @@ export function Bring({ children }: StepProps) {
                     </li>
                 ))}
             </ul>
+            <EndCard />
         </Beside>
     );
 }

@@ -25,6 +25,7 @@ import {
     type Kind,
 } from '../../state/story.ts';
 import { Drawing } from '../drawing.tsx';
+import { FlowPart } from '../flow_part.tsx';
 import { Arcs } from './arcs.tsx';
 import { Climb } from './climb.tsx';
 import { Ends, enlarged, type End } from './ends.tsx';
@@ -206,6 +207,7 @@ export function Answer({ children }: StepProps) {
     const { keys, attention } = told.value;
     const tokens = keys?.line ?? line.value;
     const host = useRef<HTMLDivElement>(null);
+    const [open, setOpen] = useState(false);
     const ours = keys?.look;
     const theirs = attention?.line === tokens ? attention.look : null;
     const { stage, play, choose } = useStages(host, isTrained('keys') && Boolean(ours?.map));
@@ -334,6 +336,25 @@ export function Answer({ children }: StepProps) {
                     )}
                 </Line>
             </div>
+            {ours?.map && isTrained('keys') && (
+                <details
+                    class="numbers-too"
+                    open={open}
+                    onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+                >
+                    <summary>The whole way, in the model’s own numbers</summary>
+                    {open && (
+                        <FlowPart
+                            look={ours}
+                            values={modelOf('keys')!.values}
+                            row={i}
+                            head={0}
+                            setHead={() => {}}
+                            write={(token) => (token ? written(token) : '·')}
+                        />
+                    )}
+                </details>
+            )}
             <Predict />
         </Beside>
     );

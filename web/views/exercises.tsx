@@ -1,0 +1,135 @@
+// exercises.tsx: the view Exercises: questions that are answered by training something; the page corrects
+// them by training it again. A sheet with its answers is an address, and so is a lecturer's own exercise.
+import { useEffect, useState } from 'preact/hooks';
+import { ASKS, QUESTIONS, type Ask, type Exercise } from '../core/exercises.ts';
+import {
+    addressOfOwn,
+    checked,
+    correct,
+    exercises,
+    give,
+    news,
+    questionOf,
+    rightAnswer,
+    sheet,
+    takeUp,
+    verdictOf,
+} from '../state/exercises.ts';
+import { runs } from '../state/page.ts';
+import { openLesson } from '../state/start.ts';
+import { openView } from '../state/viewing.ts';
+import { nameOf } from '../state/wording.ts';
+import { Copy } from './numbers.tsx';
+import '../styles/exercises.css';
+
+export default function Exercises() {
+    useEffect(takeUp, []);
+    void news.value;
+    const all = exercises.value;
+    const { own, answers } = sheet.value;
+    const given = all.filter((_, i) => answers[i]).length;
+    const right = all.filter((one, i) => verdictOf(one, answers[i] ?? '') === true).length;
+    const corrected = all.filter((one) => checked(one)?.trained).length;
+    return (
+        <div class="exercises">
+            <ol>
+                {all.map((one, i) => (
+                    <Question key={`${own} ${i}`} one={one} i={i} answer={answers[i] ?? ''} />
+                ))}
+            </ol>
+            <div class="row">
+                <button type="button" class="primary" disabled={!given} onClick={() => correct(all)}>
+                    Correct the sheet
+                </button>
+                <p role="status">
+                    {corrected ? `${right} of ${all.length} right.` : `${given} of ${all.length} answered.`}
+                </p>
+            </div>
+            <section aria-labelledby="hand-in">
+                <h3 id="hand-in">Hand it in</h3>
+                <p class="say">
+                    The address holds your answers. Whoever opens it presses “Correct the sheet”: their
+                    browser trains the same models to the same bits, with or without a network.
+                </p>
+                <Copy text={location.href} label="Copy the sheet’s address" />
+            </section>
+            <Make />
+        </div>
+    );
+}
+
+function Question({ one, i, answer }: { one: Exercise; i: number; answer: string }) {
+    void news.value;
+    const state = checked(one);
+    const verdict = verdictOf(one, answer);
+    const id = `exercise-${i}`;
+    return (
+        <li aria-labelledby={`${id}-title`}>
+            <h3 id={`${id}-title`}>
+                {i + 1}. {one.title}
+            </h3>
+            <p>{one.text}</p>
+            <div class="row">
+                <label for={id}>{questionOf(one)}</label>
+                <input
+                    id={id}
+                    type="text"
+                    autocomplete="off"
+                    maxLength={24}
+                    value={answer}
+                    onChange={({ currentTarget }) => give(i, currentTarget.value)}
+                />
+                <button
+                    type="button"
+                    onClick={() => {
+                        if (sheet.value.own) openView('experiment');
+                        else openLesson(one.config, { view: 'experiment', detail: '' });
+                    }}
+                >
+                    Open the run
+                </button>
+            </div>
+            <p class="verdict" role="status">
+                {state?.status === 'going' && `Training it again: step ${state.step} …`}
+                {state?.status === 'waiting' && 'Waiting to be trained again.'}
+                {state?.status === 'failed' &&
+                    `It could not be trained here: ${state.why || 'it was stopped'}.`}
+                {state?.trained &&
+                    (verdict === true ? (
+                        <span class="right">✓ Right: {rightAnswer(one)}.</span>
+                    ) : verdict === false ? (
+                        <span class="wrong">✗ Not right. Train the run as it is here, to the end.</span>
+                    ) : (
+                        'No answer yet.'
+                    ))}
+            </p>
+        </li>
+    );
+}
+
+/** A lecturer's own. */
+function Make() {
+    const [ask, setAsk] = useState<Ask>('digest');
+    const first = runs.value[0];
+    if (!first) return null;
+    return (
+        <section aria-labelledby="make-title">
+            <h3 id="make-title">Make your own</h3>
+            <p class="say">
+                An exercise is a setup and a question. The setup is your first run in Experiment, now{' '}
+                {nameOf(first)}; choose the question and send the address.
+            </p>
+            <label class="ask">
+                question{' '}
+                <select value={ask} onChange={({ currentTarget }) => setAsk(currentTarget.value as Ask)}>
+                    {ASKS.map((one) => (
+                        <option key={one} value={one}>
+                            {QUESTIONS[one]}
+                        </option>
+                    ))}
+                </select>
+            </label>
+            <Copy text={new URL(addressOfOwn(ask), location.href).href} label="Copy the exercise’s address" />
+        </section>
+    );
+}
