@@ -70,10 +70,15 @@ static int work(const options *o, const reproduction *t, const reproduced_row *r
     return 0;
 }
 
-static const reproduced *of(const reproduction *t, const reproduced *all, const char *name) {
+static size_t place(const reproduction *t, const char *name) {
     size_t i = 0;
     while (strcmp(t->rows[i].name, name)) i++;
-    return all + i;
+    return i;
+}
+static const char *verdict(const reproduction *t, const reproduced *all, const reproduced_claim *c) {
+    const size_t i = place(t, c->better);
+    return c->worse ? reproduction_verdict(all + i, all + place(t, c->worse), t->measure)
+                    : reproduction_reached(all + i, t->rows[i].paper);
 }
 static double shown(const reproduction *t, double x) { return strcmp(t->measure, "accuracy") ? x : 100 * x; }
 
@@ -99,8 +104,7 @@ static void print(const options *o, const reproduction *t, const reproduced *all
     }
     putchar('\n');
     for (const reproduced_claim *c = t->claims; c->says; c++)
-        printf("%-14s %s\n", reproduction_verdict(of(t, all, c->better), of(t, all, c->worse), t->measure),
-               c->says);
+        printf("%-14s %s\n", verdict(t, all, c), c->says);
 }
 
 // ---- DIR/NAME.jsonl: the table, its rows, its claims; --json: what is asked for alone
@@ -129,7 +133,10 @@ static void put_claim_head(FILE *to, const reproduced_claim *c) {
     fputs("{\"claim\":", to);
     cli_put_json_text(to, c->says);
     put(to, "better", c->better);
-    put(to, "worse", c->worse);
+    if (c->worse)
+        put(to, "worse", c->worse);
+    else
+        fputs(",\"worse\":null", to);
 }
 static void put_asked_for(FILE *to, const reproduction *t) {
     put_head(to, t, 0);
@@ -196,7 +203,7 @@ static int write_table(const options *o, const reproduction *t, const reproduced
     for (size_t i = 0; t->rows[i].name; i++) put_row(to, t->rows + i, all + i);
     for (const reproduced_claim *c = t->claims; c->says; c++) {
         put_claim_head(to, c);
-        put(to, "verdict", reproduction_verdict(of(t, all, c->better), of(t, all, c->worse), t->measure));
+        put(to, "verdict", verdict(t, all, c));
         fputs("}\n", to);
     }
     const int status = fclose(to) ? cli_fail("out of memory") : cli_write_file(path, text, size);

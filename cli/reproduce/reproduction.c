@@ -127,3 +127,9 @@ const char *reproduction_verdict(const reproduced *better, const reproduced *wor
     if (other_least - most > gap) return "does not hold";
     return "cannot tell";
 }
+
+const char *reproduction_reached(const reproduced *is, double paper) {
+    if (is->missing) return "not run";
+    if (is->best == REPRODUCED_RATES || 100 * is->most < paper - AS_FAR) return "does not hold";
+    return 100 * is->least >= paper - AS_FAR ? "holds" : "cannot tell";
+}

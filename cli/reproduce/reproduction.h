@@ -14,7 +14,7 @@ typedef struct {
     double paper;       // what the paper prints; NaN: a curve, or nothing
 } reproduced_row;
 
-// One row is better than another.
+// One row is better than another; without `worse`: a share that comes as far as the paper's, to a point.
 typedef struct {
     const char *says, *better, *worse; // names of rows
 } reproduced_claim;
@@ -64,5 +64,8 @@ int reproduction_read(const reproduction *t, const reproduced_row *row, int quic
 // least; "does not hold": the other way round; "cannot tell"; "not run".
 #define QUICK_GAP 0.05
 const char *reproduction_verdict(const reproduced *better, const reproduced *worse, const char *measure);
+// Of a share, beside the paper's percent: "holds": every seed comes as far, "does not hold": none does.
+#define AS_FAR 1.0
+const char *reproduction_reached(const reproduced *is, double paper);
 
 #endif

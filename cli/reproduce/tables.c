@@ -174,11 +174,25 @@ static const reproduced_claim chela_6[] = {
 static const reproduced_row focus_1_30[] = FOCUS_1_ROWS(100, 100, 100, 100),
                             focus_1_1k[] = FOCUS_1_ROWS(100, 98, 100, 100),
                             focus_1_8k[] = FOCUS_1_ROWS(100, 85.3, 100, NAN);
-static const reproduced_claim focus_1[] = {
-    {"filters chosen by the input beat constant ones", "Focus", "Focus-H"},
-    {"Focus is ahead of the Transformer", "Focus", "Transformer"},
-    {"Hyena is ahead of Focus-H", "Hyena", "Focus-H"},
-    {0}};
+// Where the paper prints 100 of all, none is ahead: what it says is that each recalls all.
+static const reproduced_claim focus_1_short[] = {{"Focus recalls all", "Focus", NULL},
+                                                 {"Focus-H recalls all", "Focus-H", NULL},
+                                                 {"Hyena recalls all", "Hyena", NULL},
+                                                 {"the Transformer recalls all", "Transformer", NULL},
+                                                 {0}},
+                              focus_1_middle[] = {{"filters chosen by the input beat constant ones", "Focus",
+                                                   "Focus-H"},
+                                                  {"Hyena is ahead of Focus-H", "Hyena", "Focus-H"},
+                                                  {"Focus recalls all", "Focus", NULL},
+                                                  {"Hyena recalls all", "Hyena", NULL},
+                                                  {"the Transformer recalls all", "Transformer", NULL},
+                                                  {0}},
+                              focus_1_long[] = {
+                                  {"filters chosen by the input beat constant ones", "Focus", "Focus-H"},
+                                  {"Hyena is ahead of Focus-H", "Hyena", "Focus-H"},
+                                  {"Focus recalls all", "Focus", NULL},
+                                  {"Hyena recalls all", "Hyena", NULL},
+                                  {0}};
 #define SETTING_OF_FOCUS_1                                                                                          \
     "A new dictionary in each sequence ([Focus] Table 1 as erratum 8 reads it), no sequence seen twice; the paper " \
     "trains on 2,000."
@@ -272,15 +286,16 @@ const reproduction reproductions[] = {
      "steps=2000&schedule=cosine&warmup=100&fast=1",
      "0.003,0.01", "text=sample&length=64&batch=8&steps=150&warmup=20", "0.01", "bits", 3, 1000, 1.2, cat_2,
      .claims = cat_2_claims, .paper_in = "perplexity"},
-    {"focus-table-1-30", "[Focus] Table 1", "Recall in 32 tokens", SETTING_OF_FOCUS_1,
-     DICTIONARY "length=32&pairs=8", RATES, "steps=200&warmup=20", "0.01", "accuracy", 3, 1000, 0.1,
-     focus_1_30, .claims = focus_1},
+    {"focus-table-1-30", "[Focus] Table 1", "Recall in 32 tokens",
+     SETTING_OF_FOCUS_1 " Here 10,000 steps: 320,000 sequences.",
+     DICTIONARY "length=32&pairs=8&steps=10000&warmup=100", RATES, "steps=200&warmup=20", "0.01", "accuracy", 3, 1000, 0.15,
+     focus_1_30, .claims = focus_1_short},
     {"focus-table-1-1k", "[Focus] Table 1", "Recall in 1,024 tokens", SETTING_OF_FOCUS_1,
      DICTIONARY "length=1024&pairs=8", "0.003,0.01,0.03", "length=128&batch=8&steps=150&warmup=20", "0.01",
-     "accuracy", 3, 1000, 1.8, focus_1_1k, .claims = focus_1},
+     "accuracy", 3, 1000, 1.8, focus_1_1k, .claims = focus_1_middle},
     {"focus-table-1-8k", "[Focus] Table 1", "Recall in 8,192 tokens", SETTING_OF_FOCUS_1,
      DICTIONARY "length=8192&pairs=8", "0.003,0.01,0.03", "length=128&batch=8&steps=150&warmup=20", "0.01",
-     "accuracy", 3, 1000, 72, focus_1_8k, .claims = focus_1},
+     "accuracy", 3, 1000, 72, focus_1_8k, .claims = focus_1_long},
     {"las-table-4-listops", "[LaS] Table 4", "Decay, smoothing, ALiBi: ListOps of 2,048 tokens",
      SETTING_OF_ARENA, ARENA LISTOPS, "0.003", QUICK_LISTOPS, "0.003", "accuracy", 3, 2000, 6.4,
      las_4_listops, .claims = las_4},
