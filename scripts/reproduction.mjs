@@ -47,12 +47,17 @@ function ours(row, measure) {
     const trainings = tried.reduce((sum, one) => sum + rates[one].values.length, 0);
     const run = { weights, seconds: Math.round(seconds / trainings) };
     if (!rate) return { ...run, rate };
+    const chosen = (of) => rates[of].choices.reduce((sum, x) => sum + (x ?? NaN), 0);
+    const asGood = (of) => chosen(of) === chosen(rate);
     const values = rates[rate].values.map((value) => (measure === 'accuracy' ? 100 * value : value));
     return {
         ...run,
         rate,
-        // A best rate at an end of those tried may not be the best there is.
-        end: tried.length > 1 && (rate === tried[0] || rate === tried.at(-1)),
+        // A best rate at an end of those tried may not be the best there is, but where another is as good.
+        end:
+            tried.length > 1 &&
+            (rate === tried[0] || rate === tried.at(-1)) &&
+            !tried.some((one) => one !== rate && asGood(one)),
         mean: values.reduce((sum, x) => sum + x, 0) / values.length,
         least: Math.min(...values),
         most: Math.max(...values),

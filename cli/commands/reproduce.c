@@ -163,7 +163,7 @@ static void list(const options *o) {
         if (o->json)
             put_asked_for(stdout, t);
         else
-            printf("%-26s %-32s %4.1f h  %s\n", t->name, t->source, t->hours, t->title);
+            printf("%-26s %-32s %5.3g h  %s\n", t->name, t->source, t->hours, t->title);
 }
 static void put_seeds(FILE *to, const double *x, long n) {
     putc('[', to);
