@@ -90,7 +90,7 @@ export function tables() {
     });
 }
 
-/** The first seed of a row as one line of the language, or its easy form; without fast mode, which no page has. */
+/** The first seed of a row, or its easy form, as one line of the language. (No page has fast mode.) */
 function configOf({ common, quick, quick_rate, rates }, { config, ours: is }, easy) {
     const rate = easy ? quick_rate : is?.rate || rates.split(',').at(-1);
     const parts = [common, config, easy ? quick : '', `rate=${rate}&seed=1`].join('&').split('&');
@@ -100,8 +100,8 @@ function configOf({ common, quick, quick_rate, rates }, { config, ours: is }, ea
 }
 
 /**
- * For the page's view Papers: of each table what stands beside a dot, and of each row the training of its best
- * rate (null: none, or of a text that a page does not have) and its easy form, as an address has them.
+ * For the page's view Papers: of each table what stands beside a dot, and of each row the training of its
+ * best rate (null: none, or of a text that a page does not have) and its easy form, as an address has them.
  */
 export function papers() {
     const all = tables();
@@ -140,7 +140,7 @@ const TARGETS = [
     { says: 'ListOps of 2,048 tokens: some mixer at 45 % or more', tables: /-listops$/, least: 45 },
 ];
 
-/** Of each target what came of it: {says, reached, came}. Seeds are a row's own, their mean is what counts. */
+/** Of each target what came of it: {says, reached, came}; what counts is the mean over a row's seeds. */
 export function targets(all = tables()) {
     const single = TARGETS.map(({ says, tables: of, least, hours = Infinity }) => {
         const named = all.filter(({ name }) => of.test(name));
