@@ -16,6 +16,7 @@ typedef struct {
     const char *only;             // cases whose names begin so; NULL: all
     const compare_format *format; // NULL: f64 for a manifest
     double tol;                   // 0: the manifest's
+    double ulp;                   // of two files: 0: tol counts
     int as[4];                    // asked for, in the order of compare_formats
 } options;
 
@@ -120,6 +121,9 @@ static const cli_option table[] = {
     {"--only", "CASE", "of it, the cases whose names begin so", OPTION_TEXT, offsetof(options, only), 0, 0},
     {"--tol", "X", "allowed: X times the scale (the format's, or the manifest's)", OPTION_REAL,
      offsetof(options, tol), 5e-324, 1.7976931348623157e308},
+    {"--ulp", "N",
+     "of two files: allowed for each number: N units in its last place, as WebNN's tests have it",
+     OPTION_REAL, offsetof(options, ulp), 1e-3, 1e15},
     {"--f64", NULL, "judge as float64", OPTION_FLAG, offsetof(options, as[0]), 0, 0},
     {"--f32", NULL, "as float32", OPTION_FLAG, offsetof(options, as[1]), 0, 0},
     {"--f16", NULL, "as float16", OPTION_FLAG, offsetof(options, as[2]), 0, 0},
@@ -152,5 +156,7 @@ static int compare(int argc, char **argv) {
     if (o.manifest ? !o.results || o.reference : !o.reference || o.only)
         return cli_usage_error(&cli_compare,
                                "A.npy B.npy, or --manifest FILE DIR, of which alone --only takes a part");
-    return o.manifest ? compare_manifest(&o) : compare_pair(o.results, o.reference, o.format, o.tol);
+    if (o.ulp > 0 && (o.manifest || o.tol > 0))
+        return cli_fail("compare: --ulp is for two files, and stands in place of --tol");
+    return o.manifest ? compare_manifest(&o) : compare_pair(o.results, o.reference, o.format, o.tol, o.ulp);
 }

@@ -26,7 +26,7 @@ static void print_place(const char *what, const npy *got, const npy *ref, size_t
     printf("  %-24s %s: got %.9g, reference %.9g\n", what, at, npy_value(got, i), npy_value(ref, i));
 }
 
-static int judge(const npy *got, const npy *ref, const compare_format *format, double tol) {
+static int judge(const npy *got, const npy *ref, const compare_format *format, double tol, double units) {
     double scale = 0;
     most absolute = {0, 0}, relative = {0, 0}, ulp = {0, 0};
     size_t different = 0, first = 0, past = 0, first_past = 0;
@@ -41,13 +41,20 @@ static int judge(const npy *got, const npy *ref, const compare_format *format, d
         take(&absolute, error, i);
         take(&relative, error / fabs(b), i);
         take(&ulp, error / compare_ulp(format, b), i);
-        if ((!(error <= tol * scale) || isinf(error)) && !past++) first_past = i;
+        const double allowed = units > 0 ? units * compare_ulp(format, b) : tol * scale;
+        if ((!(error <= allowed) || isinf(error)) && !past++) first_past = i;
     }
     printf("  largest difference       %.3g\n", absolute.value);
-    printf("  relative to the scale    %.3g of %.6g, the reference's largest; %.3g is allowed\n",
-           absolute.value ? absolute.value / scale : 0, scale, tol);
+    printf("  relative to the scale    %.3g of %.6g, the reference's largest",
+           absolute.value ? absolute.value / scale : 0, scale);
+    if (units > 0)
+        printf("\n");
+    else
+        printf("; %.3g is allowed\n", tol);
     printf("  relative by element      %.3g\n", relative.value);
-    printf("  units in the last place  %.4g of %s\n", ulp.value, format->name);
+    printf("  units in the last place  %.4g of %s", ulp.value, format->name);
+    if (units > 0) printf("; %.6g are allowed", units);
+    printf("\n");
     if (!different) {
         printf("  equal in every number\n");
         return 0;
@@ -60,7 +67,7 @@ static int judge(const npy *got, const npy *ref, const compare_format *format, d
 }
 
 static int compare_read(const npy *got, const npy *ref, const char *got_path, const char *ref_path,
-                        const compare_format *format, double tol) {
+                        const compare_format *format, double tol, double units) {
     char a[160], b[160];
     npy_shape_text(a, sizeof a, got->ndim, got->shape);
     npy_shape_text(b, sizeof b, ref->ndim, ref->shape);
@@ -76,18 +83,19 @@ static int compare_read(const npy *got, const npy *ref, const char *got_path, co
     if (!(tol > 0)) tol = whole ? 0 : format->tol;
     printf("%s against %s: %zu numbers %s, judged as %s\n", got_path, ref_path, ref->count, a,
            whole ? "int32" : format->name);
-    int past = judge(got, ref, format, tol);
+    int past = judge(got, ref, format, tol, whole ? 0 : units);
     printf(past ? "  FAIL\n" : "  pass\n");
     return past;
 }
 
-int compare_pair(const char *got_path, const char *ref_path, const compare_format *format, double tol) {
+int compare_pair(const char *got_path, const char *ref_path, const compare_format *format, double tol,
+                 double ulp) {
     npy got, ref;
     smx_error error;
     if (npy_read(&got, got_path, &error)) return cli_fail("compare: %s", error.message);
     int status = npy_read(&ref, ref_path, &error) ? cli_fail("compare: %s", error.message) : -1;
     if (status < 0) {
-        status = compare_read(&got, &ref, got_path, ref_path, format, tol);
+        status = compare_read(&got, &ref, got_path, ref_path, format, tol, ulp);
         npy_free(&ref);
     }
     npy_free(&got);

@@ -17,9 +17,11 @@
 #include "kernels/philox.h"
 #include "oracle_batch.h"
 #include "cover.h"
+#include "onnx.h"
 
 static const char about[] =
-    "The hard set (`seqmix vectors --hard`), or check_layer's plan (`seqmix vectors --budget`): long sequences, last "
+    "The hard set (`seqmix vectors --hard`), check_layer's plan (`seqmix vectors --budget`), or node tests of ONNX's\n"
+    "operators (`seqmix vectors --onnx`: the folders test_*): long sequences, last "
     "blocks that are not full, gates shut and "
     "open, states\n"
     "handed on, huge and tiny numbers. For float64 and float32: there are no tolerances for float16 and "
@@ -29,8 +31,9 @@ static const char about[] =
 
 typedef struct {
     const hard_case *is;
-    size_t batch;     // sequences; 0: one, and no array has a batch dimension
-    const char *plan; // what the manifest says of a case of the plan, or NULL
+    size_t batch;          // sequences; 0: one, and no array has a batch dimension
+    const char *plan;      // what the manifest says of a case of the plan, or NULL
+    const onnx_case *onnx; // of a case that is a node test, too
     uint64_t seed;
     vectors_set set;
     size_t made;
@@ -190,9 +193,13 @@ static int write_results(work *w, const char *part, oracle_kind kind, const char
         const oracle_batch_result *r = &w->exact.results[i];
         if (r->is->kind != kind) continue;
         const double scale = scale_at(w, i, least);
-        char judged[96];
-        snprintf(judged, sizeof judged, ", \"scale\": %.17g, \"f32_tol\": %.2g", scale,
-                 tolerance_at(w, i, scale));
+        char judged[160];
+        const int k = w->onnx && kind == ORACLE_OUTPUT ? onnx_output(w->onnx, r->is->name) : -1;
+        const int n = snprintf(judged, sizeof judged, ", \"scale\": %.17g, \"f32_tol\": %.2g", scale,
+                               tolerance_at(w, i, scale));
+        if (k >= 0)
+            snprintf(judged + n, sizeof judged - (size_t)n, ", \"onnx\": {\"output\": %d, \"heads\": %zu}", k,
+                     onnx_heads(w->onnx, &w->exact.c, r->is->name));
         npy a = {NPY_F8, r->ndim, {0}, r->count, r->data};
         memcpy(a.shape, r->shape, sizeof a.shape);
         if (vectors_put(&w->set, w->name, prefix, r->is->name, &a, judged, first)) return 2;
@@ -214,7 +221,7 @@ static int write_case(work *w, double least) {
         write_results(w, "gradients", ORACLE_INPUT, "d_", least))
         return 2;
     fprintf(w->set.manifest, "}}");
-    return 0;
+    return w->onnx ? onnx_write(w->set.folder, w->name, w->onnx, &w->exact) : 0;
 }
 
 static int make_case(work *w, const hard_case *is) {
@@ -335,8 +342,23 @@ static int make_plan(work *w, const oracle_mechanism *m, double seconds) {
     return status ? 2 : 0;
 }
 
-static int make_all(work *w, const char *only, double seconds) {
+static int make_onnx(work *w, const char *only) {
     int status = 0;
+    for (const onnx_case *c = onnx_cases; c->is.mechanism; c++)
+        w->set.of += !only || !strcmp(only, c->is.mechanism);
+    for (const onnx_case *c = onnx_cases; c->is.mechanism && !status; c++) {
+        if (only && strcmp(only, c->is.mechanism)) continue;
+        w->set.at++;
+        w->onnx = c;
+        w->batch = c->batch;
+        status = make_case(w, &c->is);
+    }
+    return status;
+}
+
+static int make_all(work *w, const char *only, double seconds, int onnx) {
+    int status = 0;
+    if (onnx) return make_onnx(w, only);
     if (seconds > 0) {
         size_t n = 0;
         for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m))
@@ -356,7 +378,7 @@ static int make_all(work *w, const char *only, double seconds) {
     return status;
 }
 
-int hard_vectors(const char *out, uint64_t seed, const char *only, double seconds) {
+int hard_vectors(const char *out, uint64_t seed, const char *only, double seconds, int onnx) {
     char path[4096], *text = NULL;
     size_t size = 0;
     if (cli_make_folder(out, "--out")) return 2;
@@ -371,8 +393,12 @@ int hard_vectors(const char *out, uint64_t seed, const char *only, double second
             "{\"version\": 1, \"suite\": " VECTORS_SUITE
             ", \"note\": \"seqmix %s, the %s, seed %llu\",\n \"f64_tol\": 1e-10,\n "
             "\"cases\": [",
-            SMX_VERSION, seconds > 0 ? "plan" : "hard set", (unsigned long long)seed);
-    int status = make_all(w, only, seconds);
+            SMX_VERSION,
+            onnx          ? "ONNX set"
+            : seconds > 0 ? "plan"
+                          : "hard set",
+            (unsigned long long)seed);
+    int status = make_all(w, only, seconds, onnx);
     fprintf(w->set.manifest, "\n ]}\n");
     int bad = ferror(w->set.manifest);
     bad |= fclose(w->set.manifest);

@@ -11,7 +11,7 @@ typedef struct {
 extern const hard_case hard_cases[]; // ends with a NULL mechanism
 
 // Writes the set to the folder; where seconds > 0 instead what so many for each mechanism have room for of
-// the plan (cover.h). The exit status.
-int hard_vectors(const char *out, uint64_t seed, const char *only, double seconds);
+// the plan (cover.h); where onnx, the cases of onnx.h, as node tests too. The exit status.
+int hard_vectors(const char *out, uint64_t seed, const char *only, double seconds, int onnx);
 
 #endif

@@ -117,6 +117,8 @@ const hard_case hard_cases[] = {
      "ga:-30,0,40 gi:-90,2,50 lam:-20,0,6"},
     {"mingru_core", "saturated", "{\"L\":300,\"D\":8,\"mode\":\"log\"}", NULL, "z:-90,-3,0,2,60"},
     {"minlstm_core", "saturated", "{\"L\":300,\"D\":8}", NULL, "f:-90,-3,2,60 i:-90,-3,2,60"},
+    {"causal_conv_core", "long", "{\"L\":1025,\"D\":4,\"past\":3}", NULL, NULL},
+    {"causal_conv_core", "saturated", "{\"L\":300,\"D\":4,\"past\":3,\"activation\":\"silu\"}", NULL, "x*6"},
     {"mamba3_core", "shut", "{\"L\":300,\"H\":2,\"N\":8,\"P\":6,\"R\":2}", NULL, SHUT_WHOLE " lam:0,0.5,1"},
     {"mesa_core", "long", "{\"L\":300,\"H\":2,\"dk\":4,\"dv\":6}", "s0 kk0", SHUT_WHOLE},
     {"ttt_core", "norm", "{\"L\":300,\"H\":1,\"d\":8,\"B\":16,\"mode\":\"norm\"}", NULL, NULL},

@@ -13,6 +13,7 @@
 #include "judge.h"
 #include "model/base/error.h"
 #include "model/run/language.h"
+#include "onnx.h"
 #include "cli/texts.h"
 #include "text_case.h"
 
@@ -54,10 +55,26 @@ static double *numbers_of(const npy *a) {
     return x;
 }
 
+// Where a result is: its .npy, or the output of a node test. 1: it was not given.
+static int find_got(char path[MANIFEST_PATH], const char *of, const char *folder, const json *onnx) {
+    struct stat st;
+    size_t k;
+    return stat(path, &st) && (!onnx || !json_size(json_get(onnx, "output"), &k) ||
+                               onnx_path(path, MANIFEST_PATH, folder, of, k));
+}
+
 // What a file holds.
-static int read_got(judged_array *j, const char *path, const char *ref_path, smx_error *error) {
+static int read_got(judged_array *j, const char *path, const char *ref_path, const json *onnx,
+                    smx_error *error) {
     npy got;
-    if (manifest_other_file(path, ref_path, error) || npy_read(&got, path, error)) return -1;
+    size_t heads = 0;
+    const size_t n = strlen(path);
+    const int tensor = onnx && n > 3 && !strcmp(path + n - 3, ".pb");
+    if (tensor && !json_size(json_get(onnx, "heads"), &heads))
+        return error_say(error, "%s: the manifest does not say how it is laid out", path);
+    if (manifest_other_file(path, ref_path, error) ||
+        (tensor ? onnx_read(&got, path, heads, j->is.ndim, j->is.shape, error) : npy_read(&got, path, error)))
+        return -1;
     const int status = manifest_fits(&j->is, &got, path, error);
     j->got = numbers_of(&got);
     npy_free(&got);
@@ -65,18 +82,18 @@ static int read_got(judged_array *j, const char *path, const char *ref_path, smx
 }
 // What the text made; NULL: files are judged. 0: judged; 1: it was not given; -1: unreadable.
 static int read_pair(judged_array *j, const manifest *m, const options *o, const text_results *made,
-                     int gradient, const json *entry, smx_error *error) {
+                     const char *of_case, int gradient, const json *entry, smx_error *error) {
     char ref_path[MANIFEST_PATH], got_path[MANIFEST_PATH];
-    struct stat st;
     npy ref;
     const text_result *of = made ? text_case_find(made, entry->key, gradient) : NULL;
     if (manifest_array_of(m, entry, m->folder, ref_path, &j->is, error) ||
         (!made && manifest_array_of(m, entry, o->results, got_path, &j->is, error)))
         return -1;
-    if (made ? !of : stat(got_path, &st)) return 1;
+    const json *onnx = json_get(entry, "onnx");
+    if (made ? !of : find_got(got_path, of_case, o->results, onnx)) return 1;
     if (npy_read(&ref, ref_path, error)) return -1;
     int status = manifest_fits(&j->is, &ref, ref_path, error);
-    if (!status && !made) status = read_got(j, got_path, ref_path, error);
+    if (!status && !made) status = read_got(j, got_path, ref_path, onnx, error);
     if (!status && made && of->n != ref.count)
         status = error_say(error, "%.60s has %zu numbers; %zu are wanted", entry->key, of->n, ref.count);
     if (!status && made && (j->got = malloc(of->n * sizeof *j->got + 1)))
@@ -257,7 +274,8 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
         for (const json *a = part ? part->child : NULL; a; a = a->next) {
             judged_array j = {.got = NULL};
             smx_error error = {0};
-            const int status = read_pair(&j, m, o, o->text ? &made : NULL, g, a, &error);
+            const int status =
+                read_pair(&j, m, o, o->text ? &made : NULL, manifest_case_name(entry), g, a, &error);
             if (status < 0) {
                 cli_fail("case %s: %s", manifest_case_name(entry), error.message);
                 v->bad++;

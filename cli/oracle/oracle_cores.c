@@ -203,6 +203,14 @@ static int run_minlstm(oracle_case *c) {
     RUN(status, ref_minlstm_fwd(OUT("y"), OUT("state"), &x, &p), ref_minlstm_bwd(&d, IN("dy"), &x, &p));
 }
 
+static int run_causal_conv(oracle_case *c) {
+    const ref_causal_conv p = {SIZE(L), SIZE(D), SIZE(past) + 1, oracle_choice(c, "activation")};
+    BIND(ref_causal_conv_arrays, "x filter bias s0");
+    ref_causal_conv_fwd(OUT("y"), OUT("state"), &x, &p);
+    if (IN("dy")) ref_causal_conv_bwd(&d, IN("dy"), &x, &p);
+    return 0;
+}
+
 static int pairs_fit(oracle_case *c) {
     if (2 * SIZE(R) <= SIZE(N)) return 0;
     return oracle_fail(c, "R = %zu pairs are more than N = %zu columns have", SIZE(R), SIZE(N));
@@ -318,6 +326,11 @@ const oracle_mechanism oracle_cores[] = {
      ARRAYS(INPUT("f", "L D"), INPUT("i", "L D"), INPUT("c", "L D"), START("h0", "D"), OUTPUT("state", "D"),
             RESULT("L D")),
      NULL, run_minlstm},
+    {"causal_conv_core", "ONNX CausalConvWithState, opset 27; the rows before in the order of rows",
+     "L:size D:size past:size activation:none|silu=none",
+     ARRAYS(INPUT("x", "L D"), INPUT("filter", "D past+1"), MAYBE("bias", "D"), START("s0", "past D"),
+            OUTPUT("state", "past D"), RESULT("L D")),
+     NULL, run_causal_conv},
     {"mamba3_core", "Mamba-3, one input and output a head, 2603.15569", "L:size H:size N:size P:size R:size",
      ARRAYS(INPUT("q", "L H*N"), INPUT("k", "L H*N"), INPUT("v", "L H*P"), INPUT("g", "L H"),
             INPUT("dt", "L H"), INPUT("lam", "L H"), INPUT("theta", "L H*R"), MAYBE("skip", "H"),

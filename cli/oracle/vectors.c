@@ -355,7 +355,7 @@ typedef struct {
     const char *seed, *only;
     long length, width, batch;
     double budget;
-    int hard;
+    int hard, onnx;
 } options;
 static const cli_option table[] = {
     {"--out", "DIR", "where to; manifest.json is written last", OPTION_TEXT, offsetof(options, out), 0, 0},
@@ -371,6 +371,9 @@ static const cli_option table[] = {
     {"--hard", NULL,
      "instead, cases of 300 to 4,096 rows with gates shut and open, states handed on, huge and tiny numbers",
      OPTION_FLAG, offsetof(options, hard), 0, 0},
+    {"--onnx", NULL,
+     "instead, node tests of ONNX's LinearAttention, CausalConvWithState and Attention, and their manifest",
+     OPTION_FLAG, offsetof(options, onnx), 0, 0},
     {"--budget", "SECONDS",
      "instead, check_layer's plan: what so many seconds of each mechanism have room for", OPTION_REAL,
      offsetof(options, budget), 0.01, 1e6},
@@ -394,14 +397,19 @@ static int vectors(int argc, char **argv) {
     const char *const out = o.out, *const seed = o.seed;
     if (!*seed || strlen(seed) > 18 || strspn(seed, "0123456789") != strlen(seed))
         return cli_fail("vectors: --seed is '%.60s'; it must be a whole number of at most 18 digits", seed);
-    const int other = o.hard || o.budget > 0;
-    if (other && (o.length || o.width || o.batch || (o.hard && o.budget > 0)))
+    const int other = o.hard + o.onnx + (o.budget > 0);
+    if (other && (o.length || o.width || o.batch || other > 1))
         return cli_fail("vectors: --%s is a set with sizes of its own: without --length, --width, --batch%s",
-                        o.hard ? "hard" : "budget", o.hard ? " and --budget" : "");
+                        o.hard   ? "hard"
+                        : o.onnx ? "onnx"
+                                 : "budget",
+                        o.hard   ? ", --onnx and --budget"
+                        : o.onnx ? " and --budget"
+                                 : "");
     if (o.only && !oracle_find(o.only))
         return cli_fail("vectors: --only: there is no mechanism '%.60s'; `seqmix oracle --list` names them",
                         o.only);
-    if (other) return hard_vectors(out, strtoull(seed, NULL, 10), o.only, o.budget);
+    if (other) return hard_vectors(out, strtoull(seed, NULL, 10), o.only, o.budget, o.onnx);
     work *w = calloc(1, sizeof *w);
     if (!w) return cli_fail("vectors: out of memory");
     w->set.folder = out;

@@ -123,4 +123,5 @@ const char vectors_readme[] =
     "  by the size of the block that j lies in.\n"
     "* `mlstm_core`, `slstm_core`: xLSTM, stabilised by m, no eps. `hgrn2_core`: gla with k = 1 - e^g. `rglru_core`, `mingru_core`,\n"
     "  `minlstm_core`, `mamba3_core`. `mesa_core` y = S^T (P + diag lam)^-1 q. `ttt_core`: gradient steps, B rows at a time.\n"
-    "  The layers around them (`kda_layer`, ...): `seqmix oracle --list NAME` has the sources; seqmix/ref_layers.h the equations.\n";
+    "  `causal_conv_core`: past + 1 taps of each column, the last meets the row itself, then the bias, then SiLU; s0 and state are\n"
+    "  the rows before. The layers around them (`kda_layer`, ...): `seqmix oracle --list NAME` has the sources; seqmix/ref_layers.h the equations.\n";

@@ -235,6 +235,21 @@ int ref_minlstm_fwd(double *y, double *last, const ref_minlstm_arrays *x, const 
 int ref_minlstm_bwd(const ref_minlstm_arrays *d, const double *dy, const ref_minlstm_arrays *x,
                     const ref_mingru *p);
 
+// ---- causal_conv.c: a depthwise filter that goes on from the rows before: ONNX's CausalConvWithState (opset
+// 27), Mamba's causal_conv1d; x, y [L][D], filter [D][W], whose last tap meets the row itself, bias [D] or NULL
+//   z_t = bias + sum_w filter[w] x_{t+w-(W-1)},  y = z, or (silu) z sigma(z)
+// start, last [W-1][D]: the rows before the first and up to the last; start may be NULL: 0.
+typedef struct {
+    double *x, *filter, *bias, *start;
+} ref_causal_conv_arrays;
+typedef struct {
+    size_t L, D, W;
+    int silu;
+} ref_causal_conv;
+void ref_causal_conv_fwd(double *y, double *last, const ref_causal_conv_arrays *x, const ref_causal_conv *p);
+void ref_causal_conv_bwd(const ref_causal_conv_arrays *d, const double *dy, const ref_causal_conv_arrays *x,
+                         const ref_causal_conv *p);
+
 // ---- mamba3.c: Mamba-3, one input and output a head (2603.15569); q, k [L][H N], v, y [L][H P],
 // g, dt, lam [L][H], theta [L][H R], skip [H] or NULL
 //   angle_t = angle_{t-1} + theta_t; k~, q~: columns 2j, 2j+1 of k and q turned by angle j, j < R

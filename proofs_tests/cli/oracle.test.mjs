@@ -782,6 +782,17 @@ test('compare: absolute, relative, units in the last place, the first place', ()
         'float64 by its elements',
     );
     assert.equal(seqmix('compare', join(dir, 'got.npy'), join(dir, 'ref.npy'), '--tol', '1e-6').status, 0);
+    // by each number's own size: three units are off where the number is 1, one where it is 1000
+    for (const [allowed, past] of [
+        ['3', 0],
+        ['2.5', 1],
+        ['0.5', 2],
+    ]) {
+        const by = seqmix('compare', join(dir, 'got.npy'), join(dir, 'ref.npy'), '--f32', '--ulp', allowed);
+        assert.equal(by.status, past ? 1 : 0, by.stdout);
+        assert.match(by.stdout, new RegExp(`last place +3 of f32; ${allowed} are allowed\\n`));
+        assert.match(by.stdout, new RegExp(`, ${past} are past the tolerance`));
+    }
     // the format's spacing: 2^-7 at 1 in bfloat16, 2^-10 in float16, the subnormals' at 0
     const units = (format, got, ref) => {
         const pair = newFolder({ got: { shape: [1], data: [got] }, ref: { shape: [1], data: [ref] } });
@@ -826,6 +837,16 @@ test('compare: kinds of numbers, shapes, NaN', () => {
     refuses(/a second format, --f16/, 'compare', of('f8'), of('f8'), '--f32', '--f16');
     refuses(/needs A\.npy B\.npy, or --manifest/, 'compare', of('f8'));
     refuses(/needs A\.npy B\.npy, or --manifest/, 'compare', of('f8'), of('f8'), '--only', 'cat');
+    refuses(
+        /--ulp is for two files, and stands in/,
+        'compare',
+        of('f8'),
+        of('f8'),
+        '--ulp',
+        '1',
+        '--tol',
+        '1',
+    );
     refuses(/--tol 'x' is not allowed/, 'compare', of('f8'), of('f8'), '--tol', 'x');
 });
 

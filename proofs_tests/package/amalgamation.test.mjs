@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { run as ran } from '../support/program.mjs';
 
@@ -104,4 +104,50 @@ test("the oracle's own test passes with it in place of the library; all that it 
     const [, allocations, held] = /^(\d+) allocations, (\d+) held$/m.exec(said);
     assert.ok(allocations > 100, said);
     assert.equal(held, '0', said);
+});
+
+test('kernels in C are judged where they are: right ones pass each case, and of wrong ones it is said what is wrong', () => {
+    const sources = ['proofs_tests/package/judged_kernels.c', 'examples/oracle/judge_kernel.c'].map((file) =>
+        resolve(file),
+    );
+    const options = [...STRICT, `-I${resolve('examples/oracle')}`, '-I.'];
+    run('gcc', ['-std=c99', ...options, ...sources, 'ref.o', '-lm', '-o', 'judged'], { cwd: folder });
+    const judged = (fault) => {
+        const said = run(at('judged'), fault ? [fault] : []);
+        const wrong = Object.fromEntries(
+            [...said.matchAll(/^(\w+): (-?\d+) wrong$/gm)].map(([, op, n]) => [op, Number(n)]),
+        );
+        return { said, wrong: ['attention', 'linear', 'conv', 'rwkv7'].map((op) => wrong[op]) };
+    };
+    const right = judged();
+    assert.deepEqual(right.wrong, [0, 0, 0, 0], right.said);
+    assert.equal(right.said.match(/: OK$/gm).length, 35);
+    for (const [fault, wrong, pattern] of [
+        [
+            'groups by turns',
+            [2, 0, 0, 0],
+            /^grouped heads .*: y is off by \S+ of its scale \(2e-05 is allowed\): \d+ of 3024 numbers, the first in row 0$/m,
+        ],
+        ['no maximum', [1, 0, 0, 0], /^logits beyond e\^88 .*: y is NaN or not written: /m],
+        ['no sinks', [2, 0, 0, 0], /^sinks .*: y is off/m],
+        [
+            'last row not written',
+            [11, 0, 0, 0],
+            /^long .*: y is NaN or not written: 8 of 8200 numbers, the first in row 1024$/m,
+        ],
+        ['writes on', [12, 0, 0, 0], /: y is written beyond its end$/m],
+        ['fails', [12, 0, 0, 0], /: the kernel failed: -7$/m],
+        ['state left out', [0, 9, 0, 0], /^delta, grouped .*: y is off/m],
+        ['gates cut at -5', [0, 4, 0, 0], /^gates from 0 to -80 .*: y is off/m],
+        ['beta cut at 1', [0, 1, 0, 0], /^delta, beta 0, 1 and 2 .*: y is off/m],
+        ['taps in reverse order', [0, 0, 5, 0], /^three taps .*: y is off/m],
+        ['changes x', [0, 0, 5, 0], /: x is changed by the call$/m],
+        ['without a', [0, 0, 0, 4], /^plain \(.*: y is off/m],
+        ['no caps', [0, 0, 0, 0], /^soft cap .*: not supported$/m],
+        ['nothing', [-2, 0, 0, 0], /^attention: -2 wrong$/m],
+    ]) {
+        const { said, wrong: got } = judged(fault);
+        assert.deepEqual(got, wrong, `${fault}\n${said}`);
+        assert.match(said, pattern, fault);
+    }
 });
