@@ -1,11 +1,11 @@
-// onnx.mjs: the node tests of `seqmix vectors --onnx` run by onnxruntime-node (--web: onnxruntime-web), results as node tests again, which
-// `seqmix judge` reads:
+// onnx.mjs: the node tests of `seqmix vectors --onnx` run by onnxruntime-node (--web: onnxruntime-web),
+// results as node tests again, which `seqmix judge` reads:
 //     npm install --prefix FOLDER --ignore-scripts onnxruntime-node
 //     node bench/peers/onnx.mjs SET RESULTS --runtime FOLDER
 //     seqmix judge --manifest SET/manifest.json RESULTS --f32 --partial
 // A case that the runtime does not take is told with its own words. --contrib: operators of opset 27 as
-// com.microsoft's of the same names, which a runtime may have before the standard's. Neither package is among the
-// project's own: onnxruntime-node takes 290 MB.
+// com.microsoft's of the same names, which a runtime may have before the standard's. Neither package is
+// among the project's own: onnxruntime-node takes 290 MB.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

@@ -1,5 +1,6 @@
-// onnx_table.c: see onnx.h. What ONNX's own node tests leave untried: more than a few rows, blocks' edges, decode
-// with a state, gates that are shut, more queries than states, beta of 0 and 2, logits beyond what exp takes.
+// onnx_table.c: see onnx.h. What ONNX's own node tests leave untried: more than a few rows, blocks'
+// edges, decode with a state, gates that are shut, more queries than states, beta of 0 and 2, logits
+// beyond what exp takes.
 #include "onnx.h"
 
 #define LINEAR "linear_attention_core"

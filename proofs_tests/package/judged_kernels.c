@@ -1,5 +1,6 @@
-// judged_kernels.c: kernels in float for examples/oracle/judge_kernel.c, right ones and wrong ones: one line for
-// each operator, "OPERATOR: N wrong", after what was said of each case. Its argument is the fault, or none.
+// judged_kernels.c: kernels in float for examples/oracle/judge_kernel.c, right ones and wrong ones: one
+// line for each operator, "OPERATOR: N wrong", after what was said of each case. Its argument is the
+// fault, or none.
 #include "judge_kernel.h"
 
 #include <math.h>
