@@ -282,7 +282,8 @@ static void s4d(writer *w) {
 }
 static void ema(writer *w) {
     char eta[NUMBER_TEXT];
-    say(w, "# MEGA's moving averages (Ma et al. 2023, Eqs. 5-6, 12-14); it has its own residual connection\nN = %s\n",
+    say(w,
+        "# MEGA's moving averages (Ma et al. 2023, Eqs. 5-6, 12-14); it has its own residual connection\nN = %s\n",
         word(w, "ema_states"));
     say(w, "average = ema(x, alpha[N], delta[N], beta[N], eta[N], ema_skip)\n"
            "z = silu(average @ w_h + b_h)\n"

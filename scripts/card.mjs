@@ -1,5 +1,5 @@
-// card.mjs: what a link to the page shows: web/card.png, the card at the story's end as the built page draws it
-// (make site). `make card` writes it again.
+// card.mjs: what a link to the page shows: web/card.png, the card at the story's end as the built page
+// draws it (make site). `make card` writes it again.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from './browser.mjs';

@@ -1,5 +1,5 @@
-// leaderboard.mjs: docs/records: who does a task with the fewest weights, or best in so many steps. An entry is
-// an address of the page and a digest; here it is trained again, and accepted or refused.
+// leaderboard.mjs: docs/records: who does a task with the fewest weights, or best in so many steps. An entry
+// is an address of the page and a digest; here it is trained again, and accepted or refused.
 //   node scripts/leaderboard.mjs check               every entry
 //   node scripts/leaderboard.mjs check --since REF   those that records.json of that commit does not have
 //   node scripts/leaderboard.mjs measure CONFIG      what an entry of this config would say

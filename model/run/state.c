@@ -51,7 +51,7 @@ static int count(stream *s, const smx_run *r, size_t length, uint64_t given, smx
     s->model = model_build(g, r->c, &r->train.task, 1);
     if (!g->failed && g->endless && g->grows)
         return config_fail(error, r->c, "mixer",
-                           "a largest number of rows: its memory grows with them");
+                           "given a largest number of rows: its memory grows with them");
     graph_stream_count(g);
     if (g->failed) *error = g->error;
     return g->failed || check_floats(s, given, error) ? -1 : 0;

@@ -1,5 +1,5 @@
-// page_flow.test.mjs: the picture of one answer's way: its numbers are those of the run, worked out again here
-// from the ones before, in every mechanism; its places are worked out on paper. No browser.
+// page_flow.test.mjs: the picture of one answer's way: its numbers are those of the run, worked out again
+// here from the ones before, in every mechanism; its places are worked out on paper. No browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';

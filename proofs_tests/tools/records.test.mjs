@@ -1,6 +1,6 @@
-// records.test.mjs: docs/records, and what judges it: an entry that says what its run is stands, any other is
-// refused with the reason. The quickest entry is trained again here, and what this commit changes; all of them
-// by `make records`, a part of make test-all.
+// records.test.mjs: docs/records, and what judges it: an entry that says what its run is stands, any other
+// is refused with the reason. Trained again here is what this commit changes; all of them by
+// `make records`, a part of make test-all.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// card.ts: what was seen in the story as one picture to send on, 1200 x 630 as links show it. A pure function.
+// card.ts: what was seen in the story as one picture to send on, 1200 x 630 as links show it.
+// A pure function.
 import { percent, signed } from '../core/figures.ts';
 
 export interface Card {

@@ -91,7 +91,7 @@ export function reachOf({ data, shape }: Numbers): Float32Array {
     return back;
 }
 
-// ---- The match ---------------------------------------------------------------------------------------------
+// ---- The match --------------------------------------------------------------------------------------------
 
 /** One weight of attention, from its query and its key. */
 export interface Weight {
@@ -138,7 +138,7 @@ export function weightOf(looked: Looked, place: number): Weight | null {
     };
 }
 
-// ---- The copy ----------------------------------------------------------------------------------------------
+// ---- The copy ---------------------------------------------------------------------------------------------
 
 /** What attention gives to the row: values, weighed; null: this head makes its output in another way. */
 export function outputOf(looked: Looked): { computed: Float32Array; found: Float32Array } | null {
@@ -156,7 +156,7 @@ export function outputOf(looked: Looked): { computed: Float32Array; found: Float
     return near(computed, found) ? { computed, found } : null;
 }
 
-// ---- The state ---------------------------------------------------------------------------------------------
+// ---- The state --------------------------------------------------------------------------------------------
 
 /** What a recurrence writes at each row, and how it reads: y = read(q S). */
 interface Recurrence {
@@ -303,7 +303,7 @@ export function stateOf(looked: Looked): (Stage & { kind: 'states' }) | null {
     return null;
 }
 
-// ---- The whole way -----------------------------------------------------------------------------------------
+// ---- The whole way ----------------------------------------------------------------------------------------
 
 /** The stages of the head, in order; what a mechanism has of its own stands where it acts. */
 export function stagesOf(looked: Looked): Stage[] {

@@ -103,7 +103,7 @@ export function judged(ask: Ask, given: string, trained: Trained): boolean | nul
     );
 }
 
-// ---- A sheet in an address ---------------------------------------------------------------------------------
+// ---- A sheet in an address --------------------------------------------------------------------------------
 
 /** A lecturer's own exercise (its config is the page's run), and the answers given, in order. */
 export interface Sheet {

@@ -1,7 +1,7 @@
-// flow.tsx: one answer on its way, token → key → filter → match → copy, drawn from a run's own numbers: the
-// whole of it, one head, one number. The same in the story, in Inside and behind each cell of the board; what
-// a mechanism has of its own stands where it acts. The numbers are charts/flow.ts, their places
-// charts/flow_shapes.ts.
+// flow.tsx: one answer on its way, token, key, filter, match, copy, drawn from a run's own numbers: the whole
+// of it, one head, one number. The same in the story, in Inside and behind each cell of the board; what a
+// mechanism has of its own stands where it acts. The numbers are charts/flow.ts, their places
+// charts/flow_shapes.ts. Long because every kind of stage has its drawing here, over the same columns.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { outputOf, stagesOf, weightOf, type Looked, type Stage } from '../charts/flow.ts';
