@@ -1,13 +1,15 @@
-// page-data.mjs: what the page's About and Theorems views show of the project's documents, made when the page
-// is built: formulas of docs/definitions.json as MathML (Temml; no formula library at run time), the errata
-// of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of truth each
-// has (truth.mjs); what the lessons promise; the operations of docs/OPERATIONS.md and the texts of
-// docs/EQUATIONS.md and examples/equations. As a Vite plugin it answers `virtual:about`, `virtual:truth`,
-// `virtual:lessons` and `virtual:equations` and puts the source files that About names into the built folder.
+// page-data.mjs: what the page's views About, Theorems and Papers show of the project's documents, made when
+// the page is built: formulas of docs/definitions.json as MathML (Temml; no formula library at run time), the
+// errata of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of
+// truth each has (truth.mjs); what the lessons promise; the papers' tables beside what is stored of them
+// (reproduction.mjs); the operations of docs/OPERATIONS.md and the texts of docs/EQUATIONS.md and
+// examples/equations. As a Vite plugin it answers `virtual:about`, `virtual:truth`, `virtual:lessons`,
+// `virtual:papers` and `virtual:equations` and puts the source files that About names into the built folder.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import temml from 'temml';
+import { papers, sources as storedTables } from './reproduction.mjs';
 import { claims, sources as claimSources } from './truth.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -144,6 +146,7 @@ export function documentsPlugin({ sources = true } = {}) {
         },
         '\0virtual:lessons': { from: ['model/run/presets.c', 'docs/presets.json'], make: lessons },
         '\0virtual:truth': { from: claimSources(), make: claims },
+        '\0virtual:papers': { from: storedTables(), make: papers },
         '\0virtual:equations': { from: ['docs/OPERATIONS.md', 'docs/EQUATIONS.md'], make: equations },
     };
     return {

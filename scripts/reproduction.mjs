@@ -99,9 +99,12 @@ function configOf({ common, quick, quick_rate, rates }, { config, ours: is }, ea
     return [...keys.values()].join('&');
 }
 
+/** A text that is a file, and a task that the program alone draws. */
+const NO_PAGE_HAS = /(^|&)(text=(?!sample(&|$))|task=pathfinder(&|$))/;
+
 /**
  * For the page's view Papers: of each table what stands beside a dot, and of each row the training of its
- * best rate (null: none, or of a text that a page does not have) and its easy form, as an address has them.
+ * best rate and its easy form, as an address has them (null: none, or not for a page).
  */
 export function papers() {
     const all = tables();
@@ -117,8 +120,8 @@ export function papers() {
                 return {
                     ...{ name: row.name, paper: row.paper },
                     ours: own && { mean, least, most, rate, end, weights },
-                    config: own && /(^|&)text=(?!sample&)/.test(own) ? null : own,
-                    easy: configOf(table, row, true),
+                    config: own && NO_PAGE_HAS.test(own) ? null : own,
+                    easy: NO_PAGE_HAS.test(configOf(table, row, true)) ? null : configOf(table, row, true),
                 };
             }),
             claims: table.claims.map(({ says, verdict }) => ({ says, verdict })),

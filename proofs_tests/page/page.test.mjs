@@ -150,7 +150,7 @@ onPage('views are opened from the tabs, by Back and by the address', RACE, {}, a
     assert.deepEqual(await seen(), ['Board', 'Experiment', 'Inside', 'Length', 'Digits', 'Write']);
     await page.evaluate(() => [...document.querySelectorAll('.where a')].at(-1).click());
     await until(page, () => /view=theorems/.test(location.hash));
-    assert.deepEqual(await seen(), ['Theorems', 'Verify', 'About']);
+    assert.deepEqual(await seen(), ['Theorems', 'Verify', 'Papers', 'About']);
     const last = tabs.length - 1;
     await (await page.$$('.views a'))[last].focus();
     await page.keyboard.press('Enter');

@@ -1,15 +1,17 @@
-// page_proofs.test.mjs: the views Theorems, Verify and About in a real browser: the pictures say what the
-// theorems say and say it when it does not hold, the self-check agrees with the committed list and tells a
-// word that differs, the formulas are there. With SCREENS=1 pictures go to
-// build/screens.
+// page_proofs.test.mjs: the views Theorems, Verify, Papers and About in a real browser: the pictures say what
+// the theorems say and say it when it does not hold, the self-check agrees with the committed list and tells a
+// word that differs, the papers' tables are what is stored, the formulas are there. With SCREENS=1 pictures go
+// to build/screens.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { load } from '../../build/wasm/seqmix.js';
 import { loadVerify } from '../../build/wasm/verify.js';
 import { launch } from '../../scripts/browser.mjs';
+import { papers, tables } from '../../scripts/reproduction.mjs';
 import { patience } from '../../scripts/slow.mjs';
 import {
     MOST,
@@ -22,6 +24,7 @@ import {
     isAccessible,
     onPage as onAnyPage,
     reload,
+    runs,
     skip,
     says,
     text,
@@ -476,6 +479,90 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
     }
     await says(page, '#about-cite + pre', /@software\{seqmix/);
 });
+
+onPage(
+    "the papers' tables: what is stored of each row, and a dot that opens its training and starts it",
+    'papers',
+    {},
+    async (page) => {
+        await page.waitForSelector('.rerun-row .ours');
+        const all = tables();
+        const claims = all.flatMap(({ claims }) => claims);
+        const seen = await page.$$eval('.verdicts li', (each) =>
+            each.map((one) => one.textContent.replace(/[✗✓?·]/, '').replace(/\s+/g, ' ')),
+        );
+        assert.deepEqual(
+            seen,
+            ['does not hold', 'holds', 'cannot tell', 'not run'].map(
+                (wanted) => `${claims.filter(({ verdict }) => verdict === wanted).length} ${wanted}`,
+            ),
+        );
+        const shown = await page.$$eval('.reruns .rerun', (sections) =>
+            sections.map((section) => ({
+                title: section.querySelector('h3').textContent,
+                rows: [...section.querySelectorAll('li.rerun-row')].map((row) => ({
+                    said: row.querySelector('.number').textContent,
+                    at: parseFloat(row.querySelector('.ours circle').getAttribute('cx')),
+                    theirs: row.querySelectorAll('.theirs').length,
+                    href: row.querySelector('a.rerun-plot').getAttribute('href'),
+                    easy: row.querySelector('.rerun-said a').getAttribute('href'),
+                })),
+                claims: [...section.querySelectorAll('.rerun-claims li')].map((one) =>
+                    one.textContent.replace(/^\W+/, ''),
+                ),
+            })),
+        );
+        const run = all.filter(({ spent }) => spent !== null);
+        assert.deepEqual(
+            shown.map(({ title }) => title),
+            run.map(({ source, title }) => `${source}: ${title}`),
+        );
+        const engine = await load({ wasm: await readFile(at('build/wasm/seqmix-whole.wasm')) });
+        const values = (href) => engine.values(href.replace(/^#|!.*/g, ''))[0];
+        for (const [i, table] of run.entries()) {
+            const { rows, claims: judged } = shown[i];
+            assert.deepEqual(
+                judged,
+                table.claims.map(({ says, verdict }) => `${verdict} ${says}`),
+            );
+            const digits = table.measure === 'accuracy' ? 1 : 3;
+            for (const [j, { name, paper, config, ours }] of table.rows.entries()) {
+                const [mean, least, most] = [ours.mean, ours.least, ours.most].map((x) => x.toFixed(digits));
+                const percent = table.measure === 'accuracy' ? ' %' : '';
+                assert.equal(rows[j].said, `${mean}${percent} (${least}–${most})`, name);
+                assert.equal(
+                    rows[j].theirs,
+                    paper !== null && table.paper_in === table.measure ? 1 : 0,
+                    name,
+                );
+                if (!/text=/.test(table.common))
+                    assert.deepEqual(
+                        values(rows[j].href),
+                        values(`${table.common}&${config}&rate=${ours.rate}&seed=1&fast=0`),
+                        name,
+                    );
+            }
+            // From the lowest to the highest, as the means are.
+            const order = (of) => rows.map((_, j) => j).sort((a, b) => of(a) - of(b) || a - b);
+            const means = table.rows.map(({ ours }) => ours.mean);
+            const at = order((j) => rows[j].at);
+            for (const [k, j] of at.entries()) if (k) assert.ok(means[at[k - 1]] <= means[j] + 1e-6);
+        }
+        // Every training that is offered is one that a page can do.
+        for (const { rows, name } of papers().tables)
+            for (const { easy, config } of rows) {
+                assert.equal(easy === null, /pathfinder/.test(name), name);
+                for (const one of [easy, config].filter(Boolean)) assert.equal(values(one).fast ?? '0', '0');
+            }
+        assert.equal(await page.$$eval('.targets li', (all) => all.length), papers().targets.length);
+        await fitsEverySize(page, 'papers');
+        await isAccessible(page);
+        const link = await page.$(`.reruns a[href="${shown.at(-1).rows.at(-1).easy}"]`);
+        await link.evaluate((one) => one.click());
+        await until(page, () => globalThis.seqmix.runs()[0].step > 5);
+        assert.equal((await runs(page)).length, 1);
+    },
+);
 
 for (const view of ['theorems', 'about'])
     onPage(`${view}: accessible and whole at every size, light and dark`, view, {}, async (page) => {

@@ -28,6 +28,7 @@ const OWN = {
     equations: 'equations',
     theorems: 'proofs',
     verify: 'proofs',
+    papers: 'proofs',
     about: 'proofs',
 };
 

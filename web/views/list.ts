@@ -116,6 +116,14 @@ export const VIEWS: readonly ViewEntry[] = [
         load: () => import('./verify.tsx'),
     },
     {
+        id: 'papers',
+        place: 'Proofs',
+        title: 'Papers',
+        sentence:
+            'The papers’ tables, trained again: do our dots stand in the order of theirs? Press one to train it here.',
+        load: () => import('./papers.tsx'),
+    },
+    {
         id: 'about',
         place: 'Proofs',
         title: 'About',

@@ -1,0 +1,224 @@
+// papers.tsx: the view Papers: the papers' tables, trained again. A row is a dot with its range beside the
+// paper's number; a dot is a link that opens its training and starts it. All numbers are read from
+// docs/reproduction when the page is built.
+import papers, { type Row, type Table, type Verdict } from 'virtual:papers';
+import { ticks } from '../charts/axes.ts';
+import { counted, fixed } from '../core/figures.ts';
+import '../styles/papers.css';
+
+const SIGNS: Record<Verdict, readonly [string, string]> = {
+    'does not hold': ['✗', 'against'],
+    holds: ['✓', 'agrees'],
+    'cannot tell': ['?', 'open'],
+    'not run': ['·', 'open'],
+};
+const tables: Shown[] = papers.tables.map((table) => ({
+    ...table,
+    run: table.rows.some(({ ours }) => ours !== null),
+}));
+const done = tables.filter(({ run }) => run);
+const left = tables.filter(({ run }) => !run);
+const claims = tables.flatMap(({ claims }) => claims);
+const count = (wanted: Verdict) => claims.filter(({ verdict }) => verdict === wanted).length;
+
+export default function Papers() {
+    return (
+        <div class="papers-again">
+            <ul class="verdicts" aria-label="What came of the papers’ statements">
+                {Object.entries(SIGNS).map(([verdict, [sign, tone]]) => (
+                    <li key={verdict}>
+                        <b class={`number ${tone}`}>{count(verdict as Verdict)}</b>{' '}
+                        <span>
+                            <span aria-hidden="true">{sign}</span> {verdict}
+                        </span>
+                    </li>
+                ))}
+            </ul>
+            <p class="say">
+                Of {claims.length} statements. A dot is the mean over our seeds, its line their range, a
+                diamond the paper’s number. A statement holds where every seed of the row that should be ahead
+                is above every seed of the other; it does not hold where every seed is below. Sizes are those
+                that two cores can carry, so look at the order, not at the values.
+            </p>
+            <div class="reruns">
+                {done.map((table) => (
+                    <Rerun key={table.name} table={table} />
+                ))}
+            </div>
+            <section aria-labelledby="papers-left">
+                <h3 id="papers-left">
+                    Not run yet <span class="of">{left.length} tables</span>
+                </h3>
+                <p class="say">
+                    Nothing is said of these. Each row opens its easy form: under a minute, one seed.
+                </p>
+                {left.map((table) => (
+                    <details key={table.name}>
+                        <summary>
+                            {table.source}: {table.title} <span class="of">needs {hours(table.hours)}</span>
+                        </summary>
+                        <Rerun table={table} />
+                    </details>
+                ))}
+            </section>
+            <section aria-labelledby="papers-targets">
+                <h3 id="papers-targets">What was to be reached</h3>
+                <ul class="targets">
+                    {papers.targets.map(({ says, reached, came }) => (
+                        <li key={says}>
+                            <b class={reached ? 'agrees' : 'against'}>
+                                {reached ? 'reached' : 'not reached'}
+                            </b>{' '}
+                            {says}. <span class="of">Best here: {came}.</span>
+                        </li>
+                    ))}
+                </ul>
+            </section>
+        </div>
+    );
+}
+
+const hours = (x: number) => `${Number(x.toPrecision(2))} h of one core`;
+const places = ({ measure }: Table) => (measure === 'accuracy' ? 1 : 3);
+const unit = ({ measure }: Table) => (measure === 'accuracy' ? ' %' : '');
+
+function Rerun({ table }: { table: Shown }) {
+    const { name, source, title, rows, run, seeds } = table;
+    const ends = rangeOf(table);
+    const marks = ends ? ticks(...ends) : [];
+    return (
+        <section class="rerun" aria-labelledby={run ? `rerun-${name}` : undefined}>
+            {run && (
+                <h3 id={`rerun-${name}`}>
+                    {source}: {title}
+                </h3>
+            )}
+            <ul class="rerun-rows" aria-label={run ? undefined : title}>
+                {rows.map((row) => (
+                    <RowView key={row.name} table={table} row={row} ends={ends} marks={marks} />
+                ))}
+            </ul>
+            {ends && (
+                <div class="rerun-row rerun-axis" aria-hidden="true">
+                    <span />
+                    <svg class="rerun-plot">
+                        {marks.map((at) => (
+                            <text key={at} x={`${across(at, ends)}%`} y="12" text-anchor="middle">
+                                {Number(at.toPrecision(4))}
+                            </text>
+                        ))}
+                    </svg>
+                    <span>{table.measure}</span>
+                </div>
+            )}
+            {run && (
+                <ul class="rerun-claims">
+                    {table.claims.map(({ says, verdict }) => (
+                        <li key={says}>
+                            <b class={SIGNS[verdict][1]}>
+                                <span aria-hidden="true">{SIGNS[verdict][0]}</span> {verdict}
+                            </b>{' '}
+                            {says}
+                        </li>
+                    ))}
+                </ul>
+            )}
+            <p class="say">
+                {table.setting} {run && <>{seeds} seeds each. </>}
+                {table.paperIn !== table.measure && <>The paper’s numbers are {table.paperIn}. </>}
+                Again, natively: <code>seqmix reproduce {name}</code>
+            </p>
+        </section>
+    );
+}
+
+/** The ends of a table's axis: all that stands on it, and a little beside; none where nothing does. */
+function rangeOf(table: Table): [number, number] | null {
+    const values = table.rows.flatMap(({ ours, paper }) => [
+        ...(ours ? [ours.least, ours.most] : []),
+        ...(paper !== null && comparable(table) ? [paper] : []),
+    ]);
+    if (!values.length) return null;
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const beside = 0.08 * (high - low) || 1;
+    return [low - beside, high + beside];
+}
+const comparable = ({ paperIn, measure }: Table) => paperIn === measure;
+const across = (value: number, [low, high]: readonly [number, number]) =>
+    Number(((100 * (value - low)) / (high - low)).toFixed(2));
+const address = (config: string | null) =>
+    config === null ? undefined : `#${config.replaceAll('~', '%7E').replaceAll('!', '%21')}!go=1&speed=full`;
+
+type Shown = Table & { run: boolean };
+interface RowOf {
+    table: Shown;
+    row: Row;
+    ends: [number, number] | null;
+    marks: readonly number[];
+}
+function RowView({ table, row, ends, marks }: RowOf) {
+    const { name, ours, paper, config, easy } = row;
+    const [digits, of] = [places(table), unit(table)];
+    const range = ours && `${fixed(ours.least, digits)}–${fixed(ours.most, digits)}`;
+    const said = ours
+        ? `${fixed(ours.mean, digits)}${of} (${range})`
+        : table.run
+          ? 'no rate ends with a finite loss'
+          : 'not run';
+    const opens = address(config ?? easy);
+    const title = ours
+        ? `rate ${ours.rate}${ours.end ? ', an end of those tried' : ''}, ${counted(ours.weights)} weights`
+        : undefined;
+    return (
+        <li class="rerun-row">
+            <span>{name}</span>
+            {ends && (
+                <a
+                    class="rerun-plot"
+                    href={opens}
+                    role={opens ? undefined : 'img'}
+                    title={title}
+                    aria-label={`${name}: ${said}${paper === null ? '' : `, the paper ${paper}`}.${opens ? ` Train ${config ? 'it' : 'its easy form'} here` : ''}`}
+                >
+                    <svg aria-hidden="true">
+                        {marks.map((at) => (
+                            <line
+                                key={at}
+                                class="grid"
+                                x1={`${across(at, ends)}%`}
+                                x2={`${across(at, ends)}%`}
+                                y2="100%"
+                            />
+                        ))}
+                        {paper !== null && comparable(table) && (
+                            <svg class="theirs" x={`${across(paper, ends)}%`} y="50%" overflow="visible">
+                                <path d="M-6 0L0-6L6 0L0 6Z" />
+                            </svg>
+                        )}
+                        {ours && (
+                            <g class="ours">
+                                <line
+                                    x1={`${across(ours.least, ends)}%`}
+                                    x2={`${across(ours.most, ends)}%`}
+                                    y1="50%"
+                                    y2="50%"
+                                />
+                                <circle cx={`${across(ours.mean, ends)}%`} cy="50%" r="5" />
+                            </g>
+                        )}
+                    </svg>
+                </a>
+            )}
+            <span class="rerun-said">
+                {ours ? <span class="number">{said}</span> : table.run && said}{' '}
+                {easy ? (
+                    <a href={address(easy)} aria-label={`${name}: train its easy form here`}>
+                        easy form
+                    </a>
+                ) : (
+                    <span class="of">the program’s alone</span>
+                )}
+            </span>
+        </li>
+    );
+}
