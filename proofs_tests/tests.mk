@@ -132,6 +132,8 @@ PY_WHY := $(if $(filter Linux,$(shell uname -s)),$(if $(shell command -v python3
 $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(if $(PY_WHY),,$(PY_OUT)/venv.made)
 	@$(RUN) $(RUN_OPTIONS) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
 $(call script, sdist,    python/sdist.sh,                   proofs_tests/support/tap.sh $(if $(PY_WHY),,$(PY_OUT)/venv.made))
+# (what each version left, with the names of the Python package)
+$(call script, versions, tools/versions.test.mjs,           scripts/versions.mjs docs/VERSIONS.md proofs_tests/digests.txt proofs_tests/digests_configs.txt web/state/url.ts wasm/package/package.json $(wildcard include/seqmix/*.h proofs_tests/versions/*/*) $(MODULE) build/seqmix $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
 build/test/python_conformance.count: proofs_tests/python/planted.py
 # What Frama-C can say of the kernels' text: make prove-c, a part of make test-all.

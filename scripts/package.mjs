@@ -1,5 +1,6 @@
 // package.mjs: puts the npm package together in build/package and packs it as build/seqmix-VERSION.tgz,
-// from the built modules and the sources in wasm/. Nothing is published.
+// from the built modules and the sources in wasm/. REPOSITORY in the environment: the address of the sources
+// on the web, which the registry holds provenance against. Nothing is published.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -59,7 +60,16 @@ await writeFile(at(`${out}package/worker.js`), `const seqmixPort = self;\n${work
 
 const { version } = JSON.parse(await readFile(at('package.json'), 'utf8'));
 const description = JSON.parse(await readFile(at('wasm/package/package.json'), 'utf8'));
-await writeFile(at(`${out}package.json`), `${JSON.stringify({ ...description, version }, null, 2)}\n`);
+const address = process.env.REPOSITORY?.replace(/\/$/, '');
+const links = address && {
+    repository: { type: 'git', url: `git+${address}.git` },
+    homepage: `${address}#readme`,
+    bugs: `${address}/issues`,
+};
+await writeFile(
+    at(`${out}package.json`),
+    `${JSON.stringify({ ...description, version, ...links }, null, 2)}\n`,
+);
 await cp(at('wasm/package/README.md'), at(`${out}README.md`));
 await cp(at('LICENSE'), at(`${out}LICENSE`));
 execFileSync('npm', ['pack', path(out), '--silent', '--pack-destination', path('build')], {

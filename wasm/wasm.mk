@@ -93,7 +93,8 @@ build/wasm/seqmix.js: $(LOADER) wasm/tsconfig.json tsconfig.json package-lock.js
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
 
 # The npm package.
-build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json $(WASM_MODULES) build/wasm/checks.wasm | setup
+$(eval $(call holds,build/obj/package.repository,$(REPOSITORY)))
+build/package/package.json: build/obj/package.repository scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json $(WASM_MODULES) build/wasm/checks.wasm | setup
 	@node scripts/package.mjs
 .PHONY: package
 package: build/package/package.json ## pack the npm package into build/ (nothing is published)

@@ -13,6 +13,8 @@
 #include "model/base/json.h"
 
 #define FORMAT "seqmix-job 1"
+// Versions whose trainings have the bits of this one: their results share a table (docs/VERSIONS.md).
+static const char *const same_bits[] = {SMX_VERSION};
 static const char before_checksum[] = ",\"checksum\":\"";
 enum { DIGITS = 16 };
 
@@ -276,6 +278,12 @@ static int fill(result *r, const json *o, const json *machine) {
     return r->config && r->stopped && r->machine.host && r->machine.isa ? 0 : -1;
 }
 
+static int has_same_bits(const char *version) {
+    for (size_t i = 0; i < sizeof same_bits / sizeof *same_bits; i++)
+        if (!strcmp(version, same_bits[i])) return 1;
+    return 0;
+}
+
 int result_read(result *r, const char *text, size_t size, char *why, size_t why_size) {
     *r = (result){0};
     if (!is_whole(text, size)) {
@@ -287,7 +295,7 @@ int result_read(result *r, const char *text, size_t size, char *why, size_t why_
     int kind = RESULT_DAMAGED;
     if (!format || !version)
         snprintf(why, why_size, "is no result of a job: it has no format and version");
-    else if (strcmp(format, FORMAT) || strcmp(version, SMX_VERSION)) {
+    else if (strcmp(format, FORMAT) || !has_same_bits(version)) {
         snprintf(
             why, why_size,
             "was written by seqmix %.20s (%.20s); this is seqmix %s (%s), and results of several versions "

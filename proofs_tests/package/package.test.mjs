@@ -262,6 +262,190 @@ test('docs/EMBED.md runs as it stands', async () => {
     await run(process.execPath, [script], { cwd: folder });
 });
 
+test(
+    'the React hook of docs/EMBED.md trains, tells of it, and starts anew with another config',
+    { skip: chromium.why },
+    async () => {
+        const page = await readFile(join(root, 'docs/EMBED.md'), 'utf8');
+        const [[, hook], ...others] = [...page.matchAll(/```jsx\n(.*?)```/gs)];
+        assert.equal(others.length, 0);
+        assert.ok(hook.split('\n').length <= 32, 'some 30 lines');
+        const cwd = await mkdtemp(join(folder, 'in-react-'));
+        await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+        await install(cwd);
+        await writeFile(join(cwd, 'hook.jsx'), hook);
+        await writeFile(
+            join(cwd, 'main.jsx'),
+            `import { render } from 'preact';
+        import { useState } from 'react';
+        import { useRun } from './hook.jsx';
+        function App() {
+            const [seed, next] = useState(1);
+            const { step, digest, accuracy, error } = useRun('mixer=cat&task=mqar&seed=' + seed, 30);
+            return <main><button onClick={() => next(2)}>2</button><p>{step}</p>
+                <output>{error ?? (digest ? seed + ' ' + digest + ' accuracy ' + accuracy : '')}</output></main>;
+        }
+        render(<App />, document.body);`,
+        );
+        const { build } = await import('esbuild');
+        await build({
+            entryPoints: [join(cwd, 'main.jsx')],
+            bundle: true,
+            format: 'esm',
+            outfile: join(cwd, 'main.js'),
+            jsx: 'automatic',
+            jsxImportSource: 'preact',
+            alias: { react: 'preact/compat' },
+            nodePaths: [join(root, 'node_modules')],
+            logLevel: 'silent',
+        });
+        await writeFile(
+            join(cwd, 'index.html'),
+            '<!doctype html><meta charset="utf-8"><body><script type="module" src="main.js"></script>',
+        );
+        const server = await serve(cwd, 0);
+        const tab = await browser.newPage();
+        try {
+            await tab.goto(server.address);
+            const said = async (seed) => {
+                const text = await tab.waitForFunction(
+                    (seed) => {
+                        const { textContent } = document.querySelector('output');
+                        return textContent.startsWith(`${seed} `) && textContent;
+                    },
+                    { timeout: 600_000 },
+                    seed,
+                );
+                return text.jsonValue();
+            };
+            assert.equal(await said(1), `1 ${await inNode('mixer=cat&task=mqar&seed=1', 30)}`);
+            assert.equal(await tab.$eval('p', (p) => p.textContent), '30');
+            await tab.click('button');
+            assert.equal(await said(2), `2 ${await inNode('mixer=cat&task=mqar&seed=2', 30)}`);
+        } finally {
+            await tab.close();
+            await server.close();
+        }
+    },
+);
+
+test('what is not asked for is not bundled: seqmix/lean', async () => {
+    const cwd = await mkdtemp(join(folder, 'in-lean-'));
+    await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+    await install(cwd);
+    const bundled = async (imports, options) => {
+        await writeFile(
+            join(cwd, 'main.js'),
+            `import { load } from 'seqmix/lean'; ${imports}
+            const lab = await load(${options});
+            for (const mixer of ['cat', 'gla'])
+                try { lab.open({ mixer }).close(); console.log(mixer); } catch (error) { console.log(error.key); }
+            await load({ whole: true }).catch((error) => console.log(error.key, error.name));`,
+        );
+        const { build } = await import('esbuild');
+        const outfile = join(cwd, 'out.mjs');
+        await build({
+            entryPoints: [join(cwd, 'main.js')],
+            bundle: true,
+            format: 'esm',
+            outfile,
+            logLevel: 'silent',
+        });
+        return {
+            said: (await run(process.execPath, [outfile])).stdout,
+            text: await readFile(outfile, 'utf8'),
+        };
+    };
+    const inside = async (name) =>
+        (await readFile(join(cwd, `node_modules/seqmix/package/${name}.js`), 'utf8')).slice(1000, 2000);
+    const [small, whole, scalar] = await Promise.all(
+        ['embedded', 'embedded-whole', 'embedded-scalar'].map(inside),
+    );
+    const lean = await bundled('', '');
+    assert.equal(lean.said, 'cat\nmodule\nwhole SeqmixError\n');
+    assert.deepEqual(
+        [small, whole, scalar].map((part) => lean.text.includes(part)),
+        [true, false, false],
+    );
+    const more = await bundled("import whole from 'seqmix/whole';", '{ whole }');
+    assert.equal(more.said, 'cat\ngla\nwhole SeqmixError\n');
+    assert.deepEqual(
+        [small, whole, scalar].map((part) => more.text.includes(part)),
+        [true, true, false],
+    );
+});
+
+test('a config as an object is the text of its keys', async () => {
+    const { load, SeqmixError } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
+    );
+    const lab = await load();
+    const text = 'mixer=cat&task=mqar&length=32&rate=0.01&pairs=4&seed=3';
+    const object = { mixer: 'cat', task: 'mqar', length: 32, rate: 0.01, pairs: 4, seed: 3 };
+    const [one, other] = [lab.open(text), lab.open(object)];
+    assert.equal(one.config, other.config);
+    assert.deepEqual(
+        one.evaluate({ count: 2, changes: { pairs: 2 } }),
+        other.evaluate({ count: 2, changes: 'pairs=2' }),
+    );
+    assert.equal(lab.load(one.save(), { changes: { steps: 77 } }).value('steps'), '77');
+    assert.equal(lab.complete(object), lab.complete(text));
+    const eq = 'k = conv(x @ w_k, filter_k)\ny = attention(x @ w_q, k, x @ w_v) @ w_o # a & b = 100% ~';
+    assert.equal(lab.open({ mixer: 'equations', task: 'mqar', eq }).value('eq'), eq);
+    assert.equal(
+        lab.values({ mixers: ['cat', 'attention'], blocks: 4, causal: true })[0].mixers,
+        'cat,attention',
+    );
+    for (const value of [undefined, null, NaN, {}, () => 1])
+        assert.throws(
+            () => lab.open({ mixer: value }),
+            (error) => error instanceof SeqmixError && error.key === 'mixer',
+        );
+    assert.equal(lab.open(new URLSearchParams(object)).config, one.config); // what was text stays so
+});
+
+test('forgotten runs, states and runs of a worker are freed; what is still used is not', async () => {
+    await writeFile(
+        join(folder, 'forgotten.mjs'),
+        `import { createWorker, load } from 'seqmix';
+        const config = { mixer: 'cat', task: 'mqar', vocab: 16, length: 16, pairs: 2, width: 16, batch: 1 };
+        const collect = async () => {
+            for (let i = 0; i < 4; i++) { gc(); await new Promise((done) => setTimeout(done, 5)); }
+        };
+        const flat = async (bytes, forget) => {
+            await forget(20);
+            await collect();
+            const before = await bytes();
+            for (let i = 0; i < 4; i++) { await forget(20); await collect(); }
+            console.log(await bytes() === before);
+        };
+        const lab = await load();
+        await flat(() => lab.bytes, (n) => { for (let i = 0; i < n; i++) lab.open(config).step(); });
+        const run = lab.open(config);
+        await flat(() => lab.bytes, (n) => { for (let i = 0; i < n; i++) run.state({ sequences: 8, most: 4096 }).push(new Int32Array(8)); });
+        const worker = await createWorker();
+        await flat(() => worker.bytes, async (n) => { for (let i = 0; i < n; i++) await (await worker.open(config)).step(); });
+        // A view, a state and a text keep the run that is forgotten.
+        const weight = lab.open(config).tensor('embedding').data;
+        const sum = weight.reduce((a, b) => a + b);
+        const state = lab.open(config).state({ most: 8 });
+        const far = await (await worker.open(config)).state({ most: 8 });
+        const text = (await worker.open({ task: 'charlm', mixer: 'cat', length: 16, width: 16 })).generate({ prompt: 'A', tokens: 5 });
+        await text.next();
+        await collect();
+        for (let i = 0; i < 20; i++) lab.open(config).step();
+        console.log(weight.reduce((a, b) => a + b) === sum, state.push([1]).length > 0, (await far.push([1])).length > 0);
+        for await (const piece of text) await collect();
+        console.log('done');
+        worker.close();`,
+    );
+    const { stdout } = await run(process.execPath, ['--expose-gc', 'forgotten.mjs'], {
+        cwd: folder,
+        timeout: 600_000,
+    });
+    assert.equal(stdout, 'true\ntrue\ntrue\ntrue true true\ndone\n');
+});
+
 test("README.md's JavaScript runs beside the modules, as it stands", async () => {
     const page = await readFile(join(root, 'README.md'), 'utf8');
     const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);

@@ -1,4 +1,5 @@
 // lab.ts: one instance of the module: its config table and kernels, files for tasks, and runs.
+import { type Config, configText } from './config.js';
 import { kernelsOf, type Kernels } from './kernels.js';
 import type { Memory } from './memory.js';
 import { checkBatch, fileBytes } from './numbers.js';
@@ -37,13 +38,14 @@ export class Lab {
         this.kernels = kernelsOf(memory.x);
     }
     /**
-     * Open an experiment: 'mixer=cat&task=mqar&seed=1'. With the key 'module' seqmix.wasm refuses what needs
-     * the whole one, here, in `load` and in `table`: see `LoadOptions.whole`.
+     * Open an experiment: 'mixer=cat&task=mqar&seed=1', or { mixer: 'cat', task: 'mqar', seed: 1 }. With the
+     * key 'module' seqmix.wasm refuses what needs the whole one, here, in `load` and in `table`: see
+     * `LoadOptions.whole`.
      */
-    open(config: string, { batch }: OpenOptions = {}): Run {
+    open(config: string | Config, { batch }: OpenOptions = {}): Run {
         const m = this.#memory;
         checkBatch(batch);
-        return new Run(m, m.found(m.withText(config, (at) => m.x.lab_open(at))), batch);
+        return new Run(m, m.found(m.withText(configText(config), (at) => m.x.lab_open(at))), batch);
     }
     /**
      * Open a checkpoint: with changes such as 'steps=900', and your own batches where it was trained on such.
@@ -54,7 +56,9 @@ export class Lab {
             typeof options === 'string' ? { changes: options } : options;
         checkBatch(batch);
         const file = fileBytes('checkpoint', bytes);
-        const run = m.withBytes(file, (at, n) => m.withText(changes, (c) => m.x.lab_load(at, n, c)));
+        const run = m.withBytes(file, (at, n) =>
+            m.withText(configText(changes), (c) => m.x.lab_load(at, n, c)),
+        );
         return new Run(m, m.found(run), batch);
     }
     /**
@@ -76,15 +80,17 @@ export class Lab {
         return JSON.parse(m.owned(m.found(m.withBytes(file, (at, n) => m.x.lab_table(at, n)))));
     }
     /** Every key of the given config with its value; several runs joined by ~ stay several. */
-    complete(config: string): string {
+    complete(config: string | Config): string {
         return this.#memory.owned(
-            this.#memory.found(this.#memory.withText(config, (at) => this.#memory.x.lab_config_complete(at))),
+            this.#memory.found(
+                this.#memory.withText(configText(config), (at) => this.#memory.x.lab_config_complete(at)),
+            ),
         );
     }
     /** The same as values by their keys, an object for each run. */
-    values(config: string): Record<string, string>[] {
+    values(config: string | Config): Record<string, string>[] {
         const m = this.#memory;
-        const json = m.owned(m.found(m.withText(config, (at) => m.x.lab_config_values(at))));
+        const json = m.owned(m.found(m.withText(configText(config), (at) => m.x.lab_config_values(at))));
         return JSON.parse(json) as Record<string, string>[];
     }
     /** The module's own functions and memory, which checks.ts binds to. */

@@ -4,6 +4,33 @@ import { SeqmixError } from './error.js';
 import type { KernelModule } from './kernels.js';
 
 export type Pointer = number;
+
+const forgotten = new FinalizationRegistry<Held>((held) => held.free());
+
+/** What the module holds for an object here; freed once: by `free`, or after nobody can reach the object. */
+export class Held {
+    at: Pointer;
+    readonly #release: (at: Pointer) => void;
+    readonly #outer: Held | undefined;
+    /** What goes with it: a run's states. */
+    readonly #inner = new Set<Held>();
+    /** `release` knows nothing of the owner, or the owner would never be forgotten. */
+    constructor(owner: object, at: Pointer, release: (at: Pointer) => void, outer?: Held) {
+        this.at = at;
+        this.#release = release;
+        this.#outer = outer;
+        if (outer) outer.#inner.add(this);
+        forgotten.register(owner, this, this);
+    }
+    free(): void {
+        const { at } = this;
+        this.at = 0;
+        forgotten.unregister(this);
+        if (this.#outer) this.#outer.#inner.delete(this);
+        for (const held of [...this.#inner]) held.free();
+        if (at) this.#release(at);
+    }
+}
 /** Of tokens, values, targets, target values, 0: none; and the number of sequences. */
 export type BatchPointers = [Pointer, Pointer, Pointer, Pointer, number];
 export interface Exports extends KernelModule {

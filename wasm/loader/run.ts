@@ -1,8 +1,9 @@
 // run.ts: one experiment of a lab: train, evaluate, look inside, save.
 /// <reference lib="esnext.disposable" preserve="true" />
+import { type Config, configText } from './config.js';
 import { SeqmixError } from './error.js';
 import { count, fileBytes, lengthOf, numbers, pixelsOf } from './numbers.js';
-import type { BatchPointers, Memory, Pointer } from './memory.js';
+import { type BatchPointers, Held, type Memory, type Pointer } from './memory.js';
 import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
 import { generated, State } from './state.js';
 import type {
@@ -18,25 +19,30 @@ import type {
     Tensor,
 } from './types.js';
 
-/** One experiment: a model, its task and its optimiser. `close` it (or use `using`) when done. */
+/** A view of a run's memory keeps its run. */
+const viewed = new WeakMap<object, Run>();
+
+/**
+ * One experiment: a model, its task and its optimiser. `close` it (or use `using`) when done; one that is
+ * forgotten is freed some time later.
+ */
 export class Run {
     readonly #memory: Memory;
-    #run: Pointer;
+    readonly #held: Held;
     readonly #batch: OpenOptions['batch'];
-    readonly #states = new Set<State>();
     /** Sizes of the sample looked at last. */
     #looked = { length: 0, classes: 0, channels: 0 };
 
     /** For Lab; use `lab.open` or `lab.load`. */
     constructor(memory: Memory, run: Pointer, batch?: OpenOptions['batch']) {
         this.#memory = memory;
-        this.#run = run;
+        this.#held = new Held(this, run, memory.x.lab_close);
         this.#batch = batch;
     }
     /** Its address, for the call that is next: code of the caller's between the two may close it. */
     get #open(): Pointer {
-        if (!this.#run) throw new SeqmixError('this run was closed');
-        return this.#run;
+        if (!this.#held.at) throw new SeqmixError('this run was closed');
+        return this.#held.at;
     }
 
     /**
@@ -85,14 +91,15 @@ export class Run {
     }
     /**
      * Try the model on `count` held-out sequences, at `length` rows (default: the config's), or with other
-     * changes to the task's keys: 'length=256&pairs=32'.
+     * changes to the task's keys: 'length=256&pairs=32' or { length: 256, pairs: 32 }.
      */
-    evaluate(options: { count?: number; length?: number; changes?: string } = {}): Evaluation {
+    evaluate(options: { count?: number; length?: number; changes?: string | Config } = {}): Evaluation {
         const { count: sequences = 128, length = 0, changes = '' } = options;
         count(sequences, 'count');
-        const all = [count(length, 'length') ? `length=${length}` : '', changes].filter(Boolean).join('&');
-        const at = this.#memory.withText(all, (text) =>
-            this.#memory.x.lab_evaluate(this.#open, sequences, text),
+        const text = configText(changes);
+        const all = [count(length, 'length') ? `length=${length}` : '', text].filter(Boolean).join('&');
+        const at = this.#memory.withText(all, (from) =>
+            this.#memory.x.lab_evaluate(this.#open, sequences, from),
         );
         return this.#evaluation(at);
     }
@@ -189,13 +196,10 @@ export class Run {
     }
     #tensorFrom(at: Pointer): Tensor {
         const t = this.#describe(at);
-        return {
-            ...t,
-            data: this.#memory.view(
-                t.data,
-                t.shape.reduce((a, b) => a * b, 1),
-            ),
-        };
+        const n = t.shape.reduce((a, b) => a * b, 1);
+        const data = this.#memory.view(t.data, n);
+        viewed.set(data, this);
+        return { ...t, data };
     }
     /**
      * Sample `index` of the task's held-out (or training) stream, with the model's answers:
@@ -326,7 +330,7 @@ export class Run {
         return this.#state(this.#memory.withBytes(file, (at, n) => x.lab_state_load(this.#open, at, n)));
     }
     #state(at: Pointer): State {
-        return new State(this.#memory, this.#memory.found(at), this.#states);
+        return new State(this.#memory, this.#memory.found(at), this, this.#held);
     }
     /**
      * Goes on from the prompt, character by character, as fast as it is asked:
@@ -347,10 +351,7 @@ export class Run {
     }
     /** Free the run and its states. Twice is once. */
     close(): void {
-        const run = this.#run;
-        this.#run = 0;
-        for (const state of [...this.#states]) state.close();
-        if (run) this.#memory.x.lab_close(run);
+        this.#held.free();
     }
     [Symbol.dispose](): void {
         this.close();

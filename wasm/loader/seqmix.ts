@@ -7,6 +7,7 @@ export { hasRelaxedSimd, hasSimd } from './simd.js';
 export { Lab } from './lab.js';
 export { Run } from './run.js';
 export { State } from './state.js';
+export type { Config } from './config.js';
 export type * from './types.js';
 export { SeqmixError } from './error.js';
 export type * from './kernels.js';

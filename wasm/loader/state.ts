@@ -1,7 +1,7 @@
 // state.ts: what a model remembers of what it has read, and text that it writes on.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { SeqmixError } from './error.js';
-import type { Memory, Pointer } from './memory.js';
+import { Held, type Memory, type Pointer } from './memory.js';
 import { STATE_FORM } from './records.js';
 import { count, lengthOf, numbers, real } from './numbers.js';
 import type { DrawOptions, GenerateOptions, Piece, StateForm } from './types.js';
@@ -14,21 +14,23 @@ const REST = 16; // milliseconds of writing after which whoever else waits has a
  */
 export class State {
     readonly #memory: Memory;
-    readonly #all: Set<State>;
+    /** Its run, which lives as long as it does, and what that holds. */
+    readonly #run: object;
+    readonly #outer: Held;
+    readonly #held: Held;
     readonly #opened: StateForm;
-    #state: Pointer;
 
     /** For Run; use `run.state`. */
-    constructor(memory: Memory, state: Pointer, all: Set<State>) {
+    constructor(memory: Memory, state: Pointer, run: object, outer: Held) {
         this.#memory = memory;
-        this.#state = state;
-        this.#all = all;
+        this.#run = run;
+        this.#outer = outer;
+        this.#held = new Held(this, state, memory.x.lab_state_close, outer);
         this.#opened = this.form;
-        all.add(this);
     }
     get #open(): Pointer {
-        if (!this.#state) throw new SeqmixError('this state was closed');
-        return this.#state;
+        if (!this.#held.at) throw new SeqmixError('this state was closed');
+        return this.#held.at;
     }
     get form(): StateForm {
         return this.#memory.record(STATE_FORM, this.#memory.x.lab_state_form(this.#open));
@@ -91,7 +93,7 @@ export class State {
     /** Another state that has read the same and goes its own way from there. */
     copy(): State {
         const m = this.#memory;
-        return new State(m, m.found(m.x.lab_state_copy(this.#open)), this.#all);
+        return new State(m, m.found(m.x.lab_state_copy(this.#open)), this.#run, this.#outer);
     }
     /** As bytes, for `run.loadState` here or on any other machine. */
     save(): Uint8Array<ArrayBuffer> {
@@ -100,9 +102,7 @@ export class State {
     }
     /** Free it. Twice is once. */
     close(): void {
-        if (this.#state) this.#memory.x.lab_state_close(this.#state);
-        this.#state = 0;
-        this.#all.delete(this);
+        this.#held.free();
     }
     [Symbol.dispose](): void {
         this.close();

@@ -1,5 +1,6 @@
 // types.ts: what goes into a lab and its runs, and what comes out of them.
 // Arrays handed out are copies, but for those of `tensor`.
+import type { Config } from './config.js';
 
 /** One key of the config language, from the engine's own table. */
 export interface ConfigKey {
@@ -183,8 +184,8 @@ export interface OpenOptions {
     batch?: (step: number) => Batch;
 }
 export interface ResumeOptions extends OpenOptions {
-    /** Changes to the checkpoint's config: 'steps=900'. */
-    changes?: string;
+    /** Changes to the checkpoint's config: 'steps=900' or { steps: 900 }. */
+    changes?: string | Config;
 }
 
 /** What a state is: see `run.state`. */

@@ -1,6 +1,7 @@
 // remote.ts: the page's end of a lab in a worker: the same names, every result a promise. For pages,
 // workers, Node and Deno.
 import {
+    type Config,
     type ConfigTable,
     type GenerateOptions,
     type Kernels,
@@ -54,7 +55,7 @@ export interface WorkerLab extends Promised<Pick<Lab, 'provide' | 'complete' | '
     /** As `lab.kernels`, each result a promise. */
     readonly kernels: Promised<Kernels>;
     /** As `lab.open`; the function for batches stays on this side. */
-    open(config: string, options?: OpenOptions): Promise<WorkerRun>;
+    open(config: string | Config, options?: OpenOptions): Promise<WorkerRun>;
     load(bytes: Uint8Array | ArrayBuffer, options?: string | ResumeOptions): Promise<WorkerRun>;
     /** End the worker; calls that wait are refused. */
     close(): void;
@@ -175,9 +176,26 @@ export async function startWorker(
             return waiting.set(id, { done: done as (result: unknown) => void, failed });
         });
 
+    // What is forgotten here is closed there. What still works for it keeps it until then: a call that waits,
+    // a text that is written, a state its run.
+    const forgotten = new FinalizationRegistry<number>((number) => {
+        if (!ended) void ask(number, 'close', []).catch(() => {});
+    });
+    const working = new Map<object, object>();
+    const kept = new WeakMap<object, object>();
+    const keeping = async <T>(object: object, call: Promise<T>): Promise<T> => {
+        const key = {};
+        working.set(key, object);
+        try {
+            return await call;
+        } finally {
+            working.delete(key);
+        }
+    };
     /** An object in the worker, member by member: each result a promise. */
     const remote = (prototype: object, number: number, own: Record<string, unknown>): object => {
         const object = {};
+        forgotten.register(object, number);
         for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
             if (get) Object.defineProperty(object, name, { get: () => ask(number, name) });
             else if (name !== 'constructor')
@@ -191,14 +209,25 @@ export async function startWorker(
     interface Opened {
         opened: number;
     }
-    const remoteState = async (from: number, name: string, ...args: unknown[]): Promise<WorkerState> => {
-        const { opened } = await ask<Opened>(from, name, args);
-        return remote(State.prototype, opened, { copy: () => remoteState(opened, 'copy') }) as WorkerState;
+    /** `of`: the run, which lives as long as its states. */
+    const remoteState = async (
+        of: object,
+        from: number,
+        name: string,
+        ...args: unknown[]
+    ): Promise<WorkerState> => {
+        const { opened } = await keeping(of, ask<Opened>(from, name, args));
+        const copy = () => remoteState(of, opened, 'copy');
+        const state = remote(State.prototype, opened, { copy }) as WorkerState;
+        kept.set(state, of);
+        return state;
     };
-    async function* remoteText(from: number, { signal, ...options }: GenerateOptions = {}) {
+    async function* remoteText(run: object, from: number, { signal, ...options }: GenerateOptions = {}) {
         signal?.throwIfAborted();
-        const { opened } = await ask<Opened>(from, 'generate', [options]);
+        const { opened } = await keeping(run, ask<Opened>(from, 'generate', [options]));
+        const key = {};
         try {
+            working.set(key, run);
             for (let done = false; !done;) {
                 const next = await ask<{ pieces: Piece[]; done: boolean }>(opened, 'next', []);
                 for (const piece of next.pieces) {
@@ -208,6 +237,7 @@ export async function startWorker(
                 done = next.done;
             }
         } finally {
+            working.delete(key);
             if (!ended) await ask(opened, 'return', []);
         }
     }
@@ -228,12 +258,22 @@ export async function startWorker(
                 else if (!batch) most = performance.now() - start < 20 ? 2 * most : Math.max(1, most >> 1);
             }
         };
+        // Functions, not arrows: `this` is the run, which nothing else here may hold.
         return remote(Run.prototype, number, {
-            step: (n = 1, options: StepOptions = {}) =>
-                batch || options.signal || options.onStep ? takeSteps(n, options) : ask(number, 'step', [n]),
-            state: (options: StateOptions = {}) => remoteState(number, 'state', options),
-            loadState: (bytes: Uint8Array | ArrayBuffer) => remoteState(number, 'loadState', bytes),
-            generate: (options?: GenerateOptions) => remoteText(number, options),
+            step(this: object, n = 1, options: StepOptions = {}) {
+                return batch || options.signal || options.onStep
+                    ? keeping(this, takeSteps(n, options))
+                    : ask(number, 'step', [n]);
+            },
+            state(this: object, options: StateOptions = {}) {
+                return remoteState(this, number, 'state', options);
+            },
+            loadState(this: object, bytes: Uint8Array | ArrayBuffer) {
+                return remoteState(this, number, 'loadState', bytes);
+            },
+            generate(this: object, options?: GenerateOptions) {
+                return remoteText(this, number, options);
+            },
         }) as WorkerRun;
     };
     type Known = Pick<WorkerLab, 'version' | 'isa' | 'notice' | 'config'>;
