@@ -132,7 +132,7 @@ $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 # ---- The other rooms ---------------------------------------------------------------------------------------
 include wasm/wasm.mk
 include scripts/install.mk scripts/judge.mk
-include python/python.mk
+include python/python.mk scripts/release.mk
 include proofs_tests/fuzz/fuzz.mk proofs_tests/tests.mk
 include bench/bench.mk
 
@@ -147,7 +147,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
 FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp quick-tables
-FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking records card docs build/wasm/% dist/% build/single/% build/package/%
+FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel release presets ranking records card docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR

@@ -118,6 +118,7 @@ $(call script, format,   tools/format.test.mjs,             .clang-format .prett
 $(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests/support/tap.sh)
 $(call script, fuzz,     tools/fuzz.test.sh,                scripts/fuzz.sh proofs_tests/support/tap.sh build/seqmix $(FUZZ_BEGINS))
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml) scripts/setup.sh)
+$(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(shell command -v python3),build/python/venv.made))
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs scripts/browser.mjs | setup)
 # The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.

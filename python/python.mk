@@ -29,6 +29,7 @@ PY_PARTS := $(PY_LIBRARIES) $(PY_OUT)/seqmix
 # REPOSITORY: the address of the sources on the web, to which the packages' pages link; the release workflow
 # knows it.
 REPOSITORY ?=
+export REPOSITORY
 $(eval $(call holds,$(PY_OUT)/repository,$(REPOSITORY)))
 $(PY_OUT)/staged: $(PY_OUT)/repository $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) $(addprefix include/seqmix/,$(PUBLIC_HEADERS)) LICENSE docs/PYTHON.md
 	@rm -rf $(PY_STAGE) && mkdir -p $(PY_STAGE)/seqmix/include/seqmix $(PY_STAGE)/seqmix/native $(PY_STAGE)/seqmix/page $(PY_STAGE)/sources
@@ -43,6 +44,7 @@ $(PY_OUT)/staged: $(PY_OUT)/repository $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL
 WHEEL_STAMP := $(PY_OUT)/wheel.made
 $(WHEEL_STAMP): $(PY_OUT)/staged
 	@rm -rf $(PY_OUT)/dist && cd $(PY_STAGE) && $(PYTHON) -m build --no-isolation --skip-dependency-check --wheel --sdist --outdir ../dist >../build.log 2>&1 || { tail -n 20 ../build.log; exit 1; }
+	@$(PYTHON) python/pack_again.py $(PY_OUT)/dist/*
 	@$(PYTHON) python/elf.py $(PY_OUT)/dist/*.whl >>$(PY_OUT)/build.log && touch $@ && ls -1 $(PY_OUT)/dist/* | sed 's/^/built /'
 # Asked before anything is compiled for it.
 .PHONY: wheel python-for-wheel

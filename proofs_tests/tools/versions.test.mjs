@@ -9,8 +9,8 @@ import { after, test } from 'node:test';
 import { abi, goOn, javascript, kept, program, python, reader } from '../../scripts/versions.mjs';
 import { program as seqmix, run } from '../support/program.mjs';
 
-// (While CHANGELOG.md calls a version unreleased nobody was promised anything: what differs on purpose is then
-// written down again, by `node scripts/versions.mjs --record`.)
+// (While CHANGELOG.md calls a version unreleased nobody was promised anything: what differs on purpose is
+// then written down again, by `node scripts/versions.mjs --record`.)
 const versions = readdirSync(kept, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);

@@ -49,3 +49,24 @@ test('the page is deployed only when those tests have passed', () => {
     assert.ok(!/if: .*always/.test(text));
     assert.match(text, /^permissions:\n {4}contents: read\n(?! )/m);
 });
+
+test('a release is published by trusted publishing alone, of files that were tested and attested', () => {
+    const text = workflows['release.yml'];
+    assert.match(text, /^permissions:\n {4}contents: read\njobs:/m);
+    assert.match(job(text, 'test'), /uses: \.\/\.github\/workflows\/test\.yml$/m);
+    for (const [name, needs] of [
+        ['build', 'test'],
+        ['wheels', 'build'],
+        ['draft', '\\[build, wheels\\]'],
+    ])
+        assert.match(job(text, name), new RegExp(`^ {8}needs: ${needs}$`, 'm'), name);
+    assert.match(job(text, 'draft'), /attest-build-provenance@[^]*gh release create .*--draft/);
+    for (const name of ['pypi', 'npm']) {
+        assert.match(job(text, name), /^ {8}if: github\.event_name == 'release'$/m);
+        assert.match(job(text, name), new RegExp(`^ {8}environment: ${name}$`, 'm'));
+    }
+    // Rights beyond reading, and tokens: no more than that takes.
+    const rights = [...text.matchAll(/^ +([\w-]+): write$/gm)].map(([, name]) => name).sort();
+    assert.deepEqual(rights, ['attestations', 'contents', 'id-token', 'id-token', 'id-token']);
+    assert.ok(!/secrets\.|NPM_TOKEN|PYPI_TOKEN|if: .*always/.test(text));
+});

@@ -1,0 +1,204 @@
+// release.test.mjs: what `make release` leaves: the same bytes from another folder, umask, language, time
+// zone and at another time; complete, with true checksums, an SBOM of all that is in it, and the notes of its
+// version; a tree that is not committed, or that calls itself two versions, is refused.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+    cpSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    symlinkSync,
+    utimesSync,
+    writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, test } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-release-'));
+after(() => rmSync(folder, { recursive: true }));
+const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
+const version = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+const wheel = readdirSync(join(root, 'build/python')).includes('dist')
+    ? readdirSync(join(root, 'build/python/dist')).find((name) => name.endsWith('.whl'))
+    : undefined;
+const hasGit = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD']).status === 0;
+const skip = !hasGit ? 'needs a git repository' : !wheel && 'the Python package is not built';
+
+/** Of somebody else, elsewhere, at another time. */
+const elsewhere = { TZ: 'Pacific/Chatham', LANG: 'C', LC_ALL: 'C', HOME: folder, USER: 'somebody' };
+const careful = (command, args, options) =>
+    spawnSync('sh', ['-c', 'umask 077; exec "$@"', 'sh', command, ...args], {
+        encoding: 'utf8',
+        ...options,
+        env: { ...process.env, SOURCE_DATE_EPOCH: '', ...elsewhere, ...options?.env },
+    });
+function age(at) {
+    for (const name of readdirSync(at, { recursive: true })) utimesSync(join(at, name), 1e9, 1e9);
+}
+
+test(
+    'wheel and source distribution: the same bytes whenever their files were made, and by whom',
+    { skip },
+    () => {
+        const at = join(folder, 'repacked');
+        for (const name of readdirSync(join(root, 'build/python/dist'))) {
+            rmSync(at, { recursive: true, force: true });
+            mkdirSync(join(at, 'files'), { recursive: true });
+            const packed = join(root, 'build/python/dist', name);
+            // Taken apart and packed by others: the last file first, other times, rights of one user.
+            const py = `
+import os, sys, tarfile, zipfile
+packed, to, files = sys.argv[1:]
+if packed.endswith('.whl'):
+    old = zipfile.ZipFile(packed)
+    with zipfile.ZipFile(to, 'w') as new:
+        for one in reversed(old.infolist()):
+            info = zipfile.ZipInfo(one.filename, (2031, 2, 3, 4, 5, 6))
+            info.external_attr = (0o100700 if one.external_attr >> 16 & 0o100 else 0o100600) << 16
+            new.writestr(info, old.read(one))
+else:
+    old = tarfile.open(packed)
+    with tarfile.open(to, 'w:gz') as new:
+        for one in reversed(old.getmembers()):
+            one.mtime, one.uid, one.uname, one.mode = 1e9, 1234, 'somebody', one.mode & 0o700
+            new.addfile(one, old.extractfile(one) if one.isfile() else None)
+`;
+            const to = join(at, name);
+            const made = careful('python3', ['-c', py, packed, to, join(at, 'files')]);
+            assert.equal(made.status, 0, made.stderr);
+            assert.notEqual(sha256(to), sha256(packed), `${name} was changed`);
+            const again = careful('python3', [join(root, 'python/pack_again.py'), to]);
+            assert.equal(again.status, 0, again.stderr);
+            assert.equal(sha256(to), sha256(packed), name.replace(version, 'VERSION'));
+        }
+    },
+);
+
+test('npm package and two-file sources: the same bytes from another folder at another time', { skip }, () => {
+    cpSync(join(root, 'build/package'), join(folder, 'package'), { recursive: true });
+    age(join(folder, 'package'));
+    const packed = careful('npm', [
+        'pack',
+        join(folder, 'package'),
+        '--silent',
+        '--pack-destination',
+        folder,
+    ]);
+    assert.equal(packed.status, 0, packed.stderr);
+    const name = `seqmix-${version}.tgz`;
+    assert.equal(sha256(join(folder, name)), sha256(join(root, 'build', name)));
+    for (const out of ['one', 'a/longer/name'].map((name) => join(folder, name))) {
+        const made = careful('node', [join(root, 'scripts/amalgamate.mjs'), out], { cwd: root });
+        assert.equal(made.status, 0, made.stderr);
+    }
+    for (const file of readdirSync(join(folder, 'one')))
+        assert.equal(sha256(join(folder, 'one', file)), sha256(join(folder, 'a/longer/name', file)), file);
+});
+
+/** A second repository with what this one has built, its last commit as it is. */
+function clone(name) {
+    const at = join(folder, name);
+    execFileSync('git', ['clone', '--quiet', '--shared', root, at]);
+    mkdirSync(join(at, 'build'));
+    for (const part of ['python', 'single', `seqmix-${version}.tgz`])
+        symlinkSync(join(root, 'build', part), join(at, 'build', part));
+    symlinkSync(join(folder, 'one'), join(at, 'build/amalgamation'));
+    return at;
+}
+const release = (at, env = {}) => careful('node', [join(at, 'scripts/release.mjs')], { env });
+
+test('make release: complete, with true checksums, and twice the same in two folders', { skip }, () => {
+    const [one, other] = [clone('first'), clone('of/another/length')].map((at) => {
+        const { status, stderr } = release(at);
+        assert.equal(status, 0, stderr);
+        return join(at, 'build/release');
+    });
+    const names = readdirSync(one).sort();
+    assert.deepEqual(
+        names,
+        [
+            'NOTES.md',
+            'SHA256SUMS',
+            wheel,
+            `seqmix-${version}-source.tar.gz`,
+            `seqmix-${version}.html`,
+            `seqmix-${version}.spdx.json`,
+            `seqmix-${version}.tar.gz`,
+            `seqmix-${version}.tgz`,
+            `seqmix-c-${version}.tar.gz`,
+        ].sort(),
+    );
+    for (const name of names)
+        assert.equal(sha256(join(one, name)), sha256(join(other, name)), basename(name));
+    const checked = spawnSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: one });
+    assert.equal(checked.status, 0);
+    const sums = readFileSync(join(one, 'SHA256SUMS'), 'utf8');
+    for (const name of names.filter((name) => name !== 'SHA256SUMS'))
+        assert.ok(sums.includes(`  ${name}\n`), name);
+    // A wrong byte is seen.
+    writeFileSync(join(other, 'NOTES.md'), 'other notes');
+    assert.equal(spawnSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: other }).status, 1);
+
+    const sbom = JSON.parse(readFileSync(join(one, `seqmix-${version}.spdx.json`), 'utf8'));
+    assert.equal(sbom.spdxVersion, 'SPDX-2.3');
+    const ids = new Set(['SPDXRef-DOCUMENT', ...sbom.packages.map(({ SPDXID }) => SPDXID)]);
+    assert.equal(ids.size, sbom.packages.length + 1, 'each once');
+    for (const { spdxElementId, relatedSpdxElement } of sbom.relationships)
+        assert.ok(ids.has(spdxElementId) && ids.has(relatedSpdxElement), relatedSpdxElement);
+    for (const name of names.filter((name) => !/SUMS|spdx/.test(name))) {
+        const entry = sbom.packages.find((one) => one.packageFileName === name);
+        assert.equal(entry.checksums[0].checksumValue, sha256(join(one, name)), name);
+    }
+    // What the page says that it is made of (vite bundles what web/ imports).
+    for (const name of [
+        'preact',
+        '@preact/signals',
+        '@preact/signals-core',
+        'uplot',
+        'comlink',
+        '@codemirror/view',
+    ])
+        assert.ok(
+            sbom.packages.some(
+                (one) => one.name === name && /^[0-9a-f]{128}$/.test(one.checksums[0].checksumValue),
+            ),
+            name,
+        );
+    assert.ok(!sbom.packages.some(({ name }) => ['typescript', 'vite', 'puppeteer-core'].includes(name)));
+    assert.match(readFileSync(join(one, 'NOTES.md'), 'utf8'), /Python/);
+    const source = spawnSync('tar', ['-tzf', join(one, `seqmix-${version}-source.tar.gz`)], {
+        encoding: 'utf8',
+        maxBuffer: 1 << 28,
+    }).stdout;
+    for (const name of ['Makefile', 'kernels/gemm.c', 'include/seqmix/smx.h', 'proofs_tests/digests.txt'])
+        assert.ok(source.includes(`seqmix-${version}/${name}\n`), name);
+});
+
+test(
+    'refused: changes that are not committed, two versions, a version without its promises',
+    { skip },
+    () => {
+        const at = clone('refused');
+        const refused = (said) => {
+            const { status, stderr } = release(at);
+            assert.equal(status, 1);
+            assert.match(stderr, said);
+        };
+        const readme = readFileSync(join(at, 'README.md'));
+        writeFileSync(join(at, 'README.md'), 'changed');
+        refused(/^release: these files are not committed[^]*README\.md/);
+        writeFileSync(join(at, 'README.md'), readme);
+        const packages = readFileSync(join(at, 'package.json'), 'utf8');
+        writeFileSync(join(at, 'package.json'), packages.replace(`"${version}"`, '"99.0.0"'));
+        refused(/^release: package\.json says 99\.0\.0, include\/seqmix\/smx\.h \d/);
+        writeFileSync(join(at, 'package.json'), packages);
+        rmSync(join(at, 'proofs_tests/versions', version), { recursive: true });
+        refused(/^release: what \d[\d.]+ promises is not written down/);
+    },
+);
