@@ -232,6 +232,18 @@ test('UTF-16 is read as UTF-8, and said; a number too large for its column is to
         assert.equal(status, 2, cell);
         assert.match(stderr, refused);
     }
+    // Without its mark nobody knows which of the two it is, and cells would be words.
+    for (const bytes of [
+        Buffer.from(table, 'utf16le'),
+        Buffer.from(table, 'utf16le').swap16(),
+        Buffer.from([0xff, 0xfe, 0, 0, ...[...table].flatMap((c) => [c.charCodeAt(0), 0, 0, 0])]), // UTF-32
+        Buffer.from(table.replace('7,4,', '7,4\0,')),
+    ]) {
+        writeFileSync(file('unmarked'), bytes);
+        const { status, stderr } = seqmix('train', `task=table&mixer=cat&length=4&file=${file('unmarked')}`);
+        assert.equal(status, 2);
+        assert.match(stderr, /unmarked: no text: a byte is 0/);
+    }
     // Where it is the first, its column is not left out for it.
     writeFileSync(file('large'), table.replace('\n0,0,', '\n0,1e400,'));
     const first = seqmix('train', `task=table&mixer=cat&length=4&ahead=1&file=${file('large')}`);
