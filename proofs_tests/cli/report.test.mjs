@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
-import { findChromium } from '../../scripts/browser.mjs';
+import { findChromium, FLAGS } from '../../scripts/browser.mjs';
 import { sticksOut, violations } from '../support/looks.mjs';
 import { program, run } from '../support/program.mjs';
 
@@ -41,7 +41,7 @@ before(async () => {
     mkdirSync(file('downloads'));
     chromium = await puppeteer.launch({
         executablePath: findChromium().path,
-        args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+        args: FLAGS,
         userDataDir: file('profile'),
         protocolTimeout: 400_000,
     });

@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import puppeteer from 'puppeteer-core';
 import { serve } from '../../scripts/serve.mjs';
-import { findChromium, findProgram } from '../../scripts/browser.mjs';
+import { findChromium, findProgram, FLAGS } from '../../scripts/browser.mjs';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -33,7 +33,7 @@ before(async () => {
     if (chromium.path)
         browser = await puppeteer.launch({
             executablePath: chromium.path,
-            args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+            args: FLAGS,
         });
 });
 after(async () => {
