@@ -1,4 +1,4 @@
-// causal_conv.c: a short depthwise convolution that goes on from the rows before, as ONNX's CausalConvWithState
+// causal_conv.c: a depthwise convolution that goes on from the rows before, as ONNX's CausalConvWithState
 // (opset 27) and Mamba's causal_conv1d have it:
 //   z_t = bias + sum_w filter[w] x_{t+w-(W-1)},  y = z, or z sigma(z) (SiLU)
 #include <seqmix/ref_cores.h>

@@ -22,8 +22,8 @@ double compare_error(double got, double ref);
 void compare_place(char *text, size_t length, const npy *a, size_t i);
 
 // compare_pair.c: prints what differs between two files; 0 within tolerance, 1 past it, 2 unreadable. tol 0:
-// the format's; format NULL: that of the results' elements. ulp above 0: each number by so many units in its last
-// place instead.
+// the format's; format NULL: that of the results' elements. ulp above 0: each number by so many units in its
+// last place instead.
 int compare_pair(const char *got, const char *ref, const compare_format *format, double tol, double ulp);
 
 #endif

@@ -3,7 +3,7 @@
 // eps, and several draws of the same.
 //
 // Judged in float64 and float32: rounding every input to bfloat16 moves such results too far to tell a
-// fault by.
+// fault by. Long because three sets share how a case is drawn and written.
 #include "hard.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // vectors.c: `seqmix vectors`: a full set of test vectors for judging other implementations: inputs, outputs,
 // intermediates and gradients of every mechanism, with a manifest that says scale and tolerance of each
 // array. The same seed gives the same inputs to the bit on every machine; outputs are as good as its libm
-// (1e-15 or so).
+// (1e-15 or so). Long because drawing, judging and writing share one struct.
 #include "vectors.h"
 
 #include <errno.h>

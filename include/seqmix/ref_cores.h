@@ -236,7 +236,7 @@ int ref_minlstm_bwd(const ref_minlstm_arrays *d, const double *dy, const ref_min
                     const ref_mingru *p);
 
 // ---- causal_conv.c: a depthwise filter that goes on from the rows before: ONNX's CausalConvWithState (opset
-// 27), Mamba's causal_conv1d; x, y [L][D], filter [D][W], whose last tap meets the row itself, bias [D] or NULL
+// 27), Mamba's causal_conv1d; x, y [L][D], filter [D][W], whose last tap meets its row, bias [D] or NULL
 //   z_t = bias + sum_w filter[w] x_{t+w-(W-1)},  y = z, or (silu) z sigma(z)
 // start, last [W-1][D]: the rows before the first and up to the last; start may be NULL: 0.
 typedef struct {

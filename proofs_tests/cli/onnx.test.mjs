@@ -1,5 +1,6 @@
-// onnx.test.mjs: seqmix vectors --onnx: node tests read back by a reader that knows nothing of the writer, their
-// operators computed from the text of ONNX's standard, and what seqmix judge says of results in that form.
+// onnx.test.mjs: seqmix vectors --onnx: node tests read back by a reader that knows nothing of the writer,
+// their operators computed from the text of ONNX's standard, and what seqmix judge says of results in that
+// form.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
