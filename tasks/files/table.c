@@ -85,7 +85,8 @@ static int walk(reader r, table_file *t, uint32_t *start, uint32_t *line, const 
 int table_open(table_file *t, const uint8_t *bytes, size_t size, const char *name, smx_error *e) {
     *t = (table_file){.bytes = bytes};
     if (size && memchr(bytes, 0, size)) // UTF-16 without its mark, UTF-32, or a picture
-        return data_fail(e, "file", name, "no text: a byte is 0 (UTF-8, or UTF-16 that begins with its mark)");
+        return data_fail(e, "file", name,
+                         "no text: a byte is 0 (UTF-8, or UTF-16 that begins with its mark)");
     reader r = {bytes, bytes + size, ',', 1};
     if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) r.at += 3;
     skip_empty(&r);
