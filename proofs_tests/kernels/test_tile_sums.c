@@ -1,6 +1,5 @@
-// test_tile_sums.c: products and dot products against the bounds that rocq/TileSums.v proves of their
-// floats, as it states them, on every instruction set. Exact sums in long double. What was reached of each bound is
-// printed.
+// test_tile_sums.c: products and dot products against the bounds that rocq/TileSums.v proves of their floats,
+// on every instruction set. Exact sums in long double. What was reached of each bound is printed.
 #include "proofs_tests/support/check.h"
 
 // The largest error as a part of its bound.
