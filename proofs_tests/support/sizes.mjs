@@ -35,6 +35,7 @@ export const FIRST_LOAD = 300_000;
 export const LATER =
     90_000 + // all but
     35_000 + // Experiment with its charts, which a first visit fetched before
-    15_000; // one answer's way, exercises, the card at the story's end
+    15_000 + // one answer's way, exercises, the card at the story's end
+    8_000; // Papers: the tables and what came of them
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;
