@@ -1,5 +1,5 @@
-// cli.test.mjs: the program as a user meets it: what it prints, its exit codes, and one sentence for every wrong
-// word, value and file.
+// cli.test.mjs: the program as a user meets it: what it prints, its exit codes, and one sentence for every
+// wrong word, value and file.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {

@@ -1,5 +1,5 @@
-// oracle.test.mjs: the oracle as its users meet it: on folders of arrays, batched and by heads, on the set of test
-// vectors that it makes, and its judgements; and the page docs/ORACLE.md, run as it stands.
+// oracle.test.mjs: the oracle as its users meet it: on folders of arrays, batched and by heads, on the set
+// of test vectors that it makes, and its judgements; and the page docs/ORACLE.md, run as it stands.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {

@@ -1,5 +1,5 @@
-// equations.test.mjs: mixers as text in the module: every operation's example trains to the words of the native
-// program, with SIMD and without; what is wrong with a text is said with line and column.
+// equations.test.mjs: mixers as text in the module: every operation's example trains to the words of the
+// native program, with SIMD and without; what is wrong with a text is said with line and column.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// export.test.mjs: `seqmix export` of every built-in mixer in each of its modes, and of a text: the PyTorch module
-// gives the logits of the run to 1e-5 of the largest (of 1 where all are smaller), from the checkpoint alone.
+// export.test.mjs: `seqmix export` of every built-in mixer in each of its modes, and of a text: the
+// PyTorch module gives the logits of the run to 1e-5 of the largest (of 1 where all are smaller), from the
+// checkpoint alone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

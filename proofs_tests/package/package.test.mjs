@@ -1,6 +1,7 @@
-// package.test.mjs: the npm package as its users have it: the packed tarball is installed into fresh copies of
-// examples/embed, built by each bundler, and trains in a real browser to the digests that Node gets;
-// docs/EMBED.md is run as it stands; the types pass tsc --strict; opening and closing leaves memory flat.
+// package.test.mjs: the npm package as its users have it: the packed tarball is installed into fresh
+// copies of examples/embed, built by each bundler, and trains in a real browser to the digests that Node
+// gets; docs/EMBED.md is run as it stands; the types pass tsc --strict; opening and closing leaves memory
+// flat.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

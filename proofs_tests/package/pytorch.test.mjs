@@ -1,5 +1,6 @@
-// pytorch.test.mjs: examples/pytorch rebuilds each mechanism from a checkpoint of the program: the same logits to
-// 1e-5 of the largest (of 1 where all are smaller); what it does not rebuild it refuses in a sentence.
+// pytorch.test.mjs: examples/pytorch rebuilds each mechanism from a checkpoint of the program: the same
+// logits to 1e-5 of the largest (of 1 where all are smaller); what it does not rebuild it refuses in a
+// sentence.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

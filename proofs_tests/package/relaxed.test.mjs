@@ -1,5 +1,6 @@
-// relaxed.test.mjs: seqmix-relaxed.wasm (make relaxed): an exact run in it keeps its bits, fast=1 gives other bits
-// near them, and an engine without relaxed SIMD refuses it. Skipped where the module is not built.
+// relaxed.test.mjs: seqmix-relaxed.wasm (make relaxed): an exact run in it keeps its bits, fast=1 gives
+// other bits near them, and an engine without relaxed SIMD refuses it. Skipped where the module is not
+// built.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
-// verify.test.mjs: verify.wasm in Node: the same proofs give the same figures as the native programs, every kernel
-// keeps its ceilings, a failing check is told and does no harm, and the constructions that the page shows
-// agree with each other.
+// verify.test.mjs: verify.wasm in Node: the same proofs give the same figures as the native programs,
+// every kernel keeps its ceilings, a failing check is told and does no harm, and the constructions that
+// the page shows agree with each other.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
-// page_proofs.test.mjs: the views Theorems, Verify, Papers and About in a real browser: the pictures say what
-// the theorems say and say it when it does not hold, the self-check agrees with the committed list and tells a
-// word that differs, the papers' tables are what is stored, the formulas are there. With SCREENS=1 pictures go
-// to build/screens.
+// page_proofs.test.mjs: the views Theorems, Verify, Papers and About in a real browser: the pictures say
+// what the theorems say and say it when it does not hold, the self-check agrees with the committed list
+// and tells a word that differs, the papers' tables are what is stored, the formulas are there. With
+// SCREENS=1 pictures go to build/screens.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
