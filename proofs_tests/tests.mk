@@ -118,7 +118,6 @@ $(call script, format,   tools/format.test.mjs,             .clang-format .prett
 $(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests/support/tap.sh)
 $(call script, fuzz,     tools/fuzz.test.sh,                scripts/fuzz.sh proofs_tests/support/tap.sh build/seqmix $(FUZZ_BEGINS))
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml) scripts/setup.sh)
-$(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(shell command -v python3),build/python/venv.made))
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs scripts/browser.mjs | setup)
 # The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.
@@ -135,6 +134,7 @@ $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python
 $(call script, sdist,    python/sdist.sh,                   proofs_tests/support/tap.sh $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (what each version left, with the names of the Python package)
 $(call script, versions, tools/versions.test.mjs,           scripts/versions.mjs docs/VERSIONS.md proofs_tests/digests.txt proofs_tests/digests_configs.txt web/state/url.ts wasm/package/package.json $(wildcard include/seqmix/*.h proofs_tests/versions/*/*) $(MODULE) build/seqmix $(if $(PY_WHY),,$(PY_OUT)/venv.made))
+$(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
 build/test/python_conformance.count: proofs_tests/python/planted.py
 # What Frama-C can say of the kernels' text: make prove-c, a part of make test-all.

@@ -6,6 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
     cpSync,
+    existsSync,
     mkdirSync,
     mkdtempSync,
     readdirSync,
@@ -24,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), 'seqmix-release-'));
 after(() => rmSync(folder, { recursive: true }));
 const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 const version = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
-const wheel = readdirSync(join(root, 'build/python')).includes('dist')
+const wheel = existsSync(join(root, 'build/python/dist'))
     ? readdirSync(join(root, 'build/python/dist')).find((name) => name.endsWith('.whl'))
     : undefined;
 const hasGit = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD']).status === 0;
