@@ -3,6 +3,7 @@
 #include "model/base/error.h"
 #include "model/equations/scan.h"
 #include "model/ops/ops.h"
+#include "model/train/optimiser.h"
 #include "tasks/files/table.h"
 #include "tasks/generators/table.h"
 
@@ -49,6 +50,11 @@ tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const sc
 tensor *op_taylor_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads) {
     return no_operation(g, "linear attention by the exponential's series");
 }
+
+#define NOT_HERE(name, word)                                                                                 \
+    static int refuse_##name(smx_error *e) { return refuse(e, "optimizer=" word); }                          \
+    const optimiser name##_ROW = {.refuse = refuse_##name};
+OPTIMISERS_BUT_ADAMW(NOT_HERE)
 
 int table_task_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
     return refuse(error, "tables");

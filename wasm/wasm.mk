@@ -21,7 +21,7 @@ WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),$(WASM_SMALLEST),-Os -fno-inline-fun
 WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
-WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
+WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run train graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
@@ -30,6 +30,7 @@ WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNE
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,program program_scratch state state_push state_scratch recurrent recurrent_scratch s4d) \
 	$(patsubst %,model/ops/%.c,batchnorm pool_rows program state recurrent s4d_kernel taylor) \
 	model/equations/scan.c \
+	$(filter-out %/optimiser.c %/schedule.c %/adamw.c,$(wildcard model/train/*.c)) \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
 WHOLE_ONLY_FUNCTIONS := smx_taylor_fwd smx_taylor_bwd smx_s4d_scratch_bytes
 WASM_SMALL_SRC := $(filter-out $(WASM_WHOLE_ONLY),$(WASM_SRC)) wasm/elsewhere.c

@@ -67,13 +67,12 @@ const cli_command cli_grid = {
 static int fail_at(const char *sentence) { return cli_fail("grid: %s; nothing was printed", sentence); }
 
 // What a run's data and sizes hang on: all but how it is run and what only an optimiser reads, as the keys'
-// groups say; of the training's, the batch and what is dropped are sizes.
+// groups and traits say.
 static uint64_t shape_of(const config *c) {
     uint64_t h = HASH_START;
     for (size_t i = 0; i < c->n; i++) {
         const config_value *v = &c->values[i];
-        const int trains = !strcmp(v->key->group, "training") && strcmp(v->key->name, "batch") &&
-                           strcmp(v->key->name, "dropout");
+        const int trains = !strcmp(v->key->group, "training") && !(v->key->traits & KEY_SIZES);
         if (v->said && !trains && strcmp(v->key->group, "run"))
             h = hash_bytes(h, v->text, strlen(v->text) + 1);
     }

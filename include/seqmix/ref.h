@@ -333,6 +333,15 @@ typedef struct {
     double lr, b1, b2, eps, wd, c1, c2, clip; // c1 = 1 - b1^step, c2 = 1 - b2^step, clip: factor on g
 } ref_adamw_opts;
 void ref_adamw(double *p, double *m, double *v, const double *g, size_t n, const ref_adamw_opts *o);
+// Of the others, p [n] and the moment m [n] change. g is what is left after clipping.
+void ref_sgd(double *p, double *m, const double *g, size_t n, double lr, double momentum, double wd);
+void ref_lion(double *p, double *m, const double *g, size_t n, double lr, double b1, double b2, double wd);
+// p, m, g [rows][cols]. -1: no memory.
+int ref_muon(double *p, double *m, const double *g, size_t rows, size_t cols, double lr, double momentum,
+             double wd);
+// x [rows][cols] = five rounds of Newton and Schulz's iteration on x over its Frobenius norm + 1e-7. -1: no
+// memory.
+int ref_newton_schulz(double *x, size_t rows, size_t cols);
 double ref_sumsq(const double *g, size_t n);
 double ref_clip_factor(double sumsq, double max_norm); // min(1, max_norm / sqrt(sumsq)); 1 when max_norm <= 0
 

@@ -29,7 +29,9 @@ static const struct {
      "mixer=equations&" SMALL "&eq=k = unitnorm_heads(x @ w_k)%0Av = x @ w_v%0Ag = softplus(x @ w_g)%0A"
      "start(S, learned)%0Ascan S[k][v], h[v] over k, v, g%0A R = diag(exp(-g)) @ S%0A"
      " S = R + outer(k, v - k @ R)%0A h = tanh(k @ S + h @ u[heads][v][v])%0Ay = h @ w_o"},
-};
+#define OPTIMISED(name, word)                                                                                \
+    {"optimizer=" word, "optimizer=" word "&mixer=cat&norm=layer&mlp=2&decay=0.1&" SMALL},
+    OPTIMISERS_BUT_ADAMW(OPTIMISED)};
 enum { EXTRAS = sizeof extras / sizeof *extras };
 
 static size_t mixer_count(void) {

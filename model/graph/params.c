@@ -91,19 +91,33 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
     // In order of name: compilers differ in the order in which they evaluate arguments,
     // so the order of building is no order.
     qsort(p->list, p->count, sizeof *p->list, by_name);
-    uint64_t total = 0;
+    uint64_t total = 0, batch = 0;
     for (size_t i = 0; i < p->count; i++) {
         p->list[i]->offset = (size_t)total;
         total += (p->list[i]->n + 15) / 16 * 16;
+        if (!p->list[i]->running) continue;
+        p->list[i]->batch = (size_t)batch;
+        batch += (p->list[i]->n + 15) / 16 * 16;
     }
     p->sealed = 1;
-    p->memory = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total * sizeof *p->data + SMX_ALIGN, 1);
+    p->memory = total > GRAPH_MOST
+                    ? NULL
+                    : calloc((2 * (size_t)total + (size_t)batch) * sizeof *p->data + SMX_ALIGN, 1);
     if (!p->memory) return error_say(error, "out of memory for %llu weights", (unsigned long long)total);
     p->total = (size_t)total;
     p->data = aligned(p->memory);
     p->grad = p->data + p->total;
-    p->m = p->grad + p->total;
-    p->v = p->m + p->total;
+    p->batch = p->grad + p->total;
+    p->batch_n = (size_t)batch;
     for (size_t i = 0; i < p->count; i++) start_param(p->list[i], p->data + p->list[i]->offset, seed);
     return 0;
+}
+
+void params_follow(params *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        const param *w = p->list[i];
+        float *running = p->data + w->offset;
+        const float *batch = p->batch + w->batch;
+        for (size_t j = 0; w->running && j < w->n; j++) running[j] += 0.1f * (batch[j] - running[j]);
+    }
 }

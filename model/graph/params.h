@@ -42,7 +42,8 @@ typedef struct {
     uint32_t rank, shape[4];
     size_t n, offset; // floats, and where in the arrays below
     int decays;       // weight decay applies: matrices only
-    int running;      // not trained: moved towards what the batch says, which a step's forward leaves in m
+    int running;      // not trained: a statistic that follows those of the batches (params_follow)
+    size_t batch;     // of one that runs: where in `batch`
     init start;
 } param;
 // Of arrays in memory that has room for SMX_ALIGN bytes more, where they begin: no register of theirs lies on
@@ -54,8 +55,10 @@ static inline float *aligned(void *memory) {
 typedef struct {
     param **list; // each stays where it is: tensors point at them
     size_t count, room;
-    size_t total;               // floats of all weights in order of name, each starting on a multiple of 16
-    float *data, *grad, *m, *v; // [total], in `memory`
+    size_t total;       // floats of all weights in order of name, each starting on a multiple of 16
+    float *data, *grad; // [total], in `memory`
+    float *batch;       // the batch's statistics, which a step's forward leaves here
+    size_t batch_n;
     void *memory;
     int sealed; // weights exist; a graph may no longer add any
     uint64_t seed;
@@ -64,5 +67,7 @@ void params_free(params *p);
 // Allocate and start all weights: each from its own random stream (seed, name), so adding one moves no other.
 int params_create(params *p, uint64_t seed, smx_error *error);
 const param *params_find(const params *p, const char *name);
+// A step is taken: each running statistic goes a tenth of the way to the batch's.
+void params_follow(params *p);
 
 #endif

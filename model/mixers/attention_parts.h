@@ -10,12 +10,14 @@
 // Keys that several of these mixers have, for their tables.
 #define KEY_CHUNK(S)                                                                                         \
     INT_KEY("chunk", S, chunk, "0", 0, 1 << 20,                                                              \
-            "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer")
+            "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer",       \
+            KEY_RARE)
 #define KEY_CAUSAL(S)                                                                                        \
-    FLAG_KEY("causal", S, causal, "1|0", "1", "1: a token sees only itself and what came before", "mixer")
+    FLAG_KEY("causal", S, causal, "1|0", "1", "1: a token sees only itself and what came before", "mixer",   \
+             KEY_RARE)
 #define KEY_TILE(S)                                                                                          \
     INT_KEY("tile", S, tile, "64", 1, 1 << 20,                                                               \
-            "rows of a tile of linear attention (C); only its speed depends on it", "mixer")
+            "rows of a tile of linear attention (C); only its speed depends on it", "mixer", KEY_RARE)
 
 // heads divides width, and rope finds pairs of columns. 0, or -1 with the error.
 int check_heads(const config *c, smx_error *error);

@@ -21,7 +21,7 @@ typedef struct {
 
 static const config_key keys[] = {
     FLAG_KEY("residual", chela_settings, residual, "0|1", "0",
-             "0: the block as printed, x = CHELA(norm(x)); 1: x + CHELA(norm(x))", "mixer"),
+             "0: the block as printed, x = CHELA(norm(x)); 1: x + CHELA(norm(x))", "mixer", KEY_RARE),
     KEY_SQUASH(chela_settings),
     KEY_SKIP(chela_settings),
     KEY_FUSED(chela_settings),

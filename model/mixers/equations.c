@@ -23,7 +23,8 @@ static const config_key keys[] = {
     INT_KEY("filter", equation_settings, taps, "3", 1, 65535, "taps of each filter whose text names none (W)",
             "mixer"),
     FLAG_KEY("residual", equation_settings, residual, "1|0", "1",
-             "1: the block adds the mixer's output to its input; 0: the text does so itself", "mixer"),
+             "1: the block adds the mixer's output to its input; 0: the text does so itself", "mixer",
+             KEY_RARE),
     {0},
 };
 

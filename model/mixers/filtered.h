@@ -27,14 +27,14 @@ typedef struct {
     WORD_KEY(                                                                                                         \
         "filter_kind", S, kind, FILTER_KINDS, "per_head",                                                             \
         "per_head: one filter a head; multi_head: heads also mix with each other; maps: only the attention maps mix", \
-        "mixer")
+        "mixer", KEY_RARE)
 #define KEY_FILTER_STD(S)                                                                                    \
     REAL_KEY("filter_std", S, filters.std, "0.02", 0, 10, "noise around the identity tap at the start",      \
-             "mixer")
+             "mixer", KEY_RARE)
 #define KEY_FILTER_START(S)                                                                                  \
     WORD_KEY("filter_start", S, filters.start, FILTER_STARTS, "identity",                                    \
              "taps at the start: 1, 0, 0 ..., or a slow decay, which tells near from far ([CAT] Theorem 3)", \
-             "mixer")
+             "mixer", KEY_RARE)
 
 // `filters` is some of `letters`, or none. 0, or -1 with the error.
 int check_filters(const config *c, const filter_settings *s, const char *letters, smx_error *error);

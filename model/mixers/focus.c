@@ -45,24 +45,28 @@ typedef struct {
         INT_KEY("iir_filters", S, iir_filters, "1", 1, 64, "filters of each channel, added up (F)",          \
                 "mixer"),                                                                                    \
         WORD_KEY("theta", S, theta, THETAS, "sigmoid",                                                       \
-                 "coefficients in (0,1)^2, of every stable filter, or of a sum below theta_sum", "mixer"),   \
+                 "coefficients in (0,1)^2, of every stable filter, or of a sum below theta_sum", "mixer",    \
+                 KEY_RARE),                                                                                  \
         REAL_KEY("theta_sum", S, theta_sum, "0.9", 0, 0.999999, "their sum is below this (theta=bounded)",   \
-                 "mixer"),                                                                                   \
+                 "mixer", KEY_RARE),                                                                         \
         INT_KEY("chunks", S, chunks, "1", 1, 1 << 20,                                                        \
                 "attention inside so many chunks of the sequence (C); divides length", "mixer")
 
 static const config_key keys[] = {
     KEYS_OF_BOTH,
-    INT_KEY("oversample", S, oversample, "1", 1, 1024, "pooled values of each channel and bin (O)", "mixer"),
+    INT_KEY("oversample", S, oversample, "1", 1, 1024, "pooled values of each channel and bin (O)", "mixer",
+            KEY_RARE),
     WORD_KEY("hyper", S, hyper, HYPERS, "per_channel",
              "hypernetwork: one for every channel alone; one that sees all channels of a bin; or a channel's "
              "own, fed the global and a local convolution",
-             "mixer"),
-    INT_KEY("local", S, local, "8", 1, 4096, "taps of the local convolution (hyper=local_global)", "mixer"),
-    INT_KEY("hidden", S, hidden, "16", 1, 65536, "hidden width of the hypernetwork", "mixer"),
+             "mixer", KEY_RARE),
+    INT_KEY("local", S, local, "8", 1, 4096, "taps of the local convolution (hyper=local_global)", "mixer",
+            KEY_RARE),
+    INT_KEY("hidden", S, hidden, "16", 1, 65536, "hidden width of the hypernetwork", "mixer", KEY_RARE),
     KEY_SKIP(S),
     KEY_SQUASH(S),
-    FLAG_KEY("share_conv", S, share_conv, "0|1", "0", "1: one global convolution for all blocks", "mixer"),
+    FLAG_KEY("share_conv", S, share_conv, "0|1", "0", "1: one global convolution for all blocks", "mixer",
+             KEY_RARE),
     {0},
 };
 static const config_key keys_h[] = {KEYS_OF_BOTH, {0}};

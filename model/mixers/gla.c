@@ -14,7 +14,7 @@ typedef struct {
 
 static const config_key keys[] = {
     INT_KEY("gate_rank", gla_settings, rank, "16", 1, 65536, "inner width of the gates' two matrices",
-            "mixer"),
+            "mixer", KEY_RARE),
     {0},
 };
 

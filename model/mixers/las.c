@@ -42,7 +42,7 @@ static const config_key keys[] = {
     REAL_KEY("decay_range", las_settings, range, "1", 0, 700,
              "largest alpha (B); exp(-alpha) is evenly spaced over the heads", "mixer"),
     TEXT_KEY("alphas", las_settings, alphas, "spaced",
-             "decay of each head, separated by commas; spaced: by decay_range", "mixer"),
+             "decay of each head, separated by commas; spaced: by decay_range", "mixer", KEY_RARE),
     KEY_CHUNK(las_settings),
     KEY_CAUSAL(las_settings),
     {0},

@@ -14,7 +14,8 @@ typedef struct {
 
 static const config_key keys[] = {
     WORD_KEY("normaliser", linear_settings, normaliser, NORMALISERS, "sum",
-             "sum: a weighted mean, by elu+1 features; rms: each head scaled to size 1; none", "mixer"),
+             "sum: a weighted mean, by elu+1 features; rms: each head scaled to size 1; none", "mixer",
+             KEY_RARE),
     KEY_TILE(linear_settings),
     {0},
 };

@@ -18,7 +18,7 @@ static const config_key keys[] = {
     INT_KEY("s4d_states", s4d_settings, states, "16", 1, 256,
             "states of each channel; complex ones are halves of conjugate pairs", "mixer"),
     WORD_KEY("s4d_kind", s4d_settings, kind, S4D_KINDS, "complex", "diagonal entries of the state matrix",
-             "mixer"),
+             "mixer", KEY_RARE),
     {0},
 };
 

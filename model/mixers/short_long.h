@@ -16,13 +16,14 @@ typedef struct {
     REAL_KEY(                                                                                                \
         "squash", S, conv.squash, "0", 0, 100,                                                               \
         "soft threshold on long kernels (lambda of Fu et al.): entries smaller than this are 0; 0: off",     \
-        "mixer")
+        "mixer", KEY_RARE)
 #define KEY_SKIP(S)                                                                                          \
     FLAG_KEY("skip", S, conv.skip, "1|0", "1",                                                               \
              "1: each channel of a long convolution also passes its input on", "mixer")
 #define KEY_FUSED(S)                                                                                         \
     FLAG_KEY("fused", S, fused, "0|1", "0",                                                                  \
-             "1: the two short kernels as one, for models whose weights were fused after training", "mixer")
+             "1: the two short kernels as one, for models whose weights were fused after training", "mixer", \
+             KEY_RARE)
 
 // 1 + the least k with 10^k >= length^2: ceil(2 log10 length) + 1 in integers.
 size_t short_taps(size_t length);

@@ -1,6 +1,6 @@
 // batchnorm.c: columns scaled to mean 0 and variance 1 over all rows of the batch (Ioffe & Szegedy 2015,
 // Alg. 1), outside steps of training by running statistics (Alg. 2). A step leaves the batch's mean and
-// unbiased variance in params.m of the running ones, which follow once the step is taken (run/train.c).
+// unbiased variance in params.batch, which the running ones follow once the step is taken (params_follow).
 #include "pieces.h"
 #include "ops.h"
 
@@ -84,8 +84,8 @@ static size_t counted_rows(const graph *g, const node *n) {
 static void take_statistics(graph *g, node *n) {
     const size_t D = last_dim(n->out), rows = counted_rows(g, n);
     float *mean = saved_of(n, MEAN), *variance = saved_of(n, VARIANCE);
-    float *batch_mean = g->params->m + n->in[3]->weight->offset,
-          *batch_variance = g->params->m + n->in[4]->weight->offset;
+    float *batch_mean = g->params->batch + n->in[3]->weight->batch,
+          *batch_variance = g->params->batch + n->in[4]->weight->batch;
     total(g, n, mean, D, rows, n->scratch, mean_piece);
     for (size_t c = 0; c < D; c++) batch_mean[c] = mean[c] /= (float)rows;
     total(g, n, variance, D, rows, n->scratch, variance_piece);

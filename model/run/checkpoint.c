@@ -1,7 +1,7 @@
-// checkpoint.c: a run as safetensors: weights under their names, the optimiser's state under adam.m:NAME and
-// adam.v:NAME, the loss of every step under training:loss, config and step in __metadata__. 8 bytes of header
-// length (little-endian), the JSON header, then the float32 words. __metadata__'s checksum is FNV-1a over the
-// whole file, its own 16 digits taken as zeros.
+// checkpoint.c: a run as safetensors: weights under their names, the optimiser's moments before theirs
+// (adam.m:NAME, adam.v:NAME; model/train says which), the loss of every step under training:loss, config
+// and step in __metadata__. 8 bytes of header length (little-endian), the JSON header, then the float32
+// words. __metadata__'s checksum is FNV-1a over the whole file, its own 16 digits taken as zeros.
 #include "run_private.h"
 #include "language.h"
 
@@ -17,17 +17,33 @@
 #include "model/settings/pairs.h"
 #include "tasks/files/data.h"
 
-enum { KINDS = 3, MAX_HEADER = 1 << 24, DIGITS = 16 };
-static const char *const kinds[KINDS] = {"", "adam.m:", "adam.v:"};
+enum { KINDS = 1 + MOMENTS, MAX_HEADER = 1 << 24, DIGITS = 16, MOST_NAME = 96 }; // kind 0: the weight itself
 static const char losses_name[] = "training:loss";
 static const char format_with_checksum[] = "seqmix2"; // files of format seqmix have none
 static const char before_checksum[] = "\"checksum\":\"";
 
-// The optimiser has no state of what it does not train.
-static int has_kind(int kind, const param *p) { return !kind || !p->running; }
-static float *kind_data(const smx_run *r, int kind, const param *p) {
-    float *all[KINDS] = {r->weights.data, r->weights.m, r->weights.v};
-    return all[kind] + p->offset;
+// What a weight's kind is called; NULL: it has none, as what is not trained has no moments.
+static const char *kind_name(char to[MOST_NAME], const common_settings *k, size_t kind, const param *p) {
+    const char *moment = kind ? moment_name(k, p, kind - 1) : NULL;
+    if (kind && !moment) return NULL;
+    snprintf(to, MOST_NAME, "%s%s%s", kind ? moment : "", kind ? ":" : "", p->name);
+    return to;
+}
+static float *kind_data(const smx_run *r, size_t kind, const param *p) {
+    return (kind ? r->moments.moment[kind - 1] : r->weights.data) + p->offset;
+}
+// All that a run keeps of its weights, kind by kind.
+typedef struct {
+    size_t kind, i;
+    char name[MOST_NAME];
+} kept;
+static const param *next_kept(kept *at, const params *w, const common_settings *k, size_t kinds) {
+    for (; at->kind < kinds; at->kind++, at->i = 0)
+        while (at->i < w->count) {
+            const param *p = w->list[at->i++];
+            if (kind_name(at->name, k, at->kind, p)) return p;
+        }
+    return NULL;
 }
 
 // Of `size` bytes with the checksum's digits at `digits`.
@@ -54,15 +70,13 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
     // config_text encodes as %XX whatever JSON would have to escape and whatever is not ASCII
     PUT("{\"__metadata__\":{\"format\":\"%s\",\"version\":\"%s\",%s%016d\",\"config\":\"%s\",\"step\":\"%llu\"}",
         format_with_checksum, SMX_VERSION, before_checksum, 0, r->text, (unsigned long long)r->step);
-    for (int k = 0; k < KINDS; k++)
-        for (size_t i = 0; i < r->weights.count; i++) {
-            const param *p = r->weights.list[i];
-            if (!has_kind(k, p)) continue;
-            PUT(",\"%s%s\":{\"dtype\":\"F32\",\"shape\":[", kinds[k], p->name);
-            for (uint32_t d = 0; d < p->rank; d++) PUT(d ? ",%u" : "%u", p->shape[d]);
-            PUT("],\"data_offsets\":[%zu,%zu]}", offset, offset + 4 * p->n);
-            offset += 4 * p->n;
-        }
+    kept at = {0};
+    for (const param *p; (p = next_kept(&at, &r->weights, &r->c->common, KINDS));) {
+        PUT(",\"%s\":{\"dtype\":\"F32\",\"shape\":[", at.name);
+        for (uint32_t d = 0; d < p->rank; d++) PUT(d ? ",%u" : "%u", p->shape[d]);
+        PUT("],\"data_offsets\":[%zu,%zu]}", offset, offset + 4 * p->n);
+        offset += 4 * p->n;
+    }
     if (r->n_losses)
         PUT(",\"%s\":{\"dtype\":\"F32\",\"shape\":[%zu],\"data_offsets\":[%zu,%zu]}", losses_name,
             r->n_losses, offset, offset + 4 * r->n_losses);
@@ -73,9 +87,8 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
 
 void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     size_t header = write_header(r, NULL, 0), padded = (header + 7) / 8 * 8, floats = r->n_losses;
-    for (int k = 0; k < KINDS; k++)
-        for (size_t i = 0; i < r->weights.count; i++)
-            if (has_kind(k, r->weights.list[i])) floats += r->weights.list[i]->n;
+    kept each = {0};
+    for (const param *p; (p = next_kept(&each, &r->weights, &r->c->common, KINDS));) floats += p->n;
     *size = 8 + padded + 4 * floats;
     char *bytes = malloc(*size + 1);
     if (!bytes) {
@@ -86,13 +99,9 @@ void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     write_header(r, bytes + 8, header + 1);
     memset(bytes + 8 + header, ' ', padded - header);
     char *at = bytes + 8 + padded;
-    for (int k = 0; k < KINDS; k++)
-        for (size_t i = 0; i < r->weights.count; i++) {
-            const param *p = r->weights.list[i];
-            if (!has_kind(k, p)) continue;
-            memcpy(at, kind_data(r, k, p), 4 * p->n);
-            at += 4 * p->n;
-        }
+    each = (kept){0};
+    for (const param *p; (p = next_kept(&each, &r->weights, &r->c->common, KINDS)); at += 4 * p->n)
+        memcpy(at, kind_data(r, each.kind, p), 4 * p->n);
     if (r->n_losses) memcpy(at, r->losses, 4 * r->n_losses);
     const size_t digits = find_checksum(bytes, *size);
     write_checksum(bytes + digits, bytes, *size, digits);
@@ -134,56 +143,44 @@ static int read_tensor(const tensors *file, const char *name, const param *p, fl
     return 0;
 }
 
-static const char *kind_name(char to[96], int kind, const param *p) {
-    snprintf(to, 96, "%s%s", kinds[kind], p->name);
-    return to;
+// How many kinds of tensors are read: the optimiser's moments are there whole, or not at all (weights from
+// elsewhere: it starts afresh).
+static size_t kinds_of(const tensors *file, const params *w, const common_settings *k) {
+    kept at = {.kind = 1};
+    return next_kept(&at, w, k, KINDS) && json_get(file->header, at.name) ? KINDS : 1;
 }
 
-// How many kinds of tensors the file has: the optimiser's state is there whole,
-// or not at all (weights from elsewhere: it starts afresh).
-static int kinds_of(const tensors *file, const params *needed) {
-    char name[96];
-    size_t i = 0;
-    while (needed->list[i]->running) i++; // (the head is trained)
-    return json_get(file->header, kind_name(name, 1, needed->list[i])) ? KINDS : 1;
-}
-
-static int is_used(const params *needed, int n_kinds, const char *name) {
-    for (int k = 0; k < n_kinds; k++) {
-        const size_t n = strlen(kinds[k]);
-        const param *p = strncmp(name, kinds[k], n) ? NULL : params_find(needed, name + n);
-        if (p && has_kind(k, p)) return 1;
-    }
+static int is_used(const params *w, const common_settings *k, size_t kinds, const char *name) {
+    char like[MOST_NAME];
+    const char *colon = strchr(name, ':');
+    const param *p = params_find(w, colon ? colon + 1 : name);
+    for (size_t kind = 0; p && kind < kinds; kind++)
+        if (kind_name(like, k, kind, p) && !strcmp(like, name)) return 1;
     return !strcmp(name, "__metadata__") || !strcmp(name, losses_name);
 }
 
 // Before the run takes memory, since a short file may hold a config of giant weights: all that it needs is
 // there, and nothing that it would drop.
-static int check_weights(const params *needed, const void *context, smx_error *e) {
+static int check_weights(const params *needed, const common_settings *k, const void *context, smx_error *e) {
     const tensors *file = context;
-    const int n_kinds = kinds_of(file, needed);
-    char name[96];
-    for (int k = 0; k < n_kinds; k++)
-        for (size_t i = 0; i < needed->count; i++)
-            if (has_kind(k, needed->list[i]) &&
-                read_tensor(file, kind_name(name, k, needed->list[i]), needed->list[i], NULL, 0, e))
-                return -1;
+    const size_t kinds = kinds_of(file, needed, k);
+    kept at = {0};
+    for (const param *p; (p = next_kept(&at, needed, k, kinds));)
+        if (read_tensor(file, at.name, p, NULL, 0, e)) return -1;
     for (const json *t = file->header->child; t; t = t->next)
-        if (!is_used(needed, n_kinds, t->key))
+        if (!is_used(needed, k, kinds, t->key))
             return error_say(e, "nothing in this config uses the checkpoint's tensor %.100s", t->key);
     return 0;
 }
 
 static int read_tensors(smx_run *r, const tensors *file, smx_error *e) {
-    const int n_kinds = kinds_of(file, &r->weights);
-    char name[96];
-    for (int k = 0; k < n_kinds; k++)
-        for (size_t i = 0; i < r->weights.count; i++) {
-            const param *p = r->weights.list[i];
-            const int square = k == 2 || (p->running && p->start.scale > 0); // (a variance starts at 1)
-            if (has_kind(k, p) && read_tensor(file, kind_name(name, k, p), p, kind_data(r, k, p), square, e))
-                return -1;
-        }
+    const common_settings *k = &r->c->common;
+    kept at = {0};
+    for (const param *p; (p = next_kept(&at, &r->weights, k, kinds_of(file, &r->weights, k)));) {
+        const int square = at.kind ? moment_is_square(k, p, at.kind - 1)
+                                   : p->running && p->start.scale > 0; // (a variance starts at 1)
+        if (read_tensor(file, at.name, p, kind_data(r, at.kind, p), square, e)) return -1;
+    }
     return 0;
 }
 
@@ -215,9 +212,9 @@ static int gives(const char *changes, const char *key) {
 // What the changes may not do to a trained model, and what a stranger's file may not do to whoever loads it.
 static int check_config(const config *was, const config *is, const char *changes, uint64_t step,
                         smx_error *e) {
-    static const char *const fixed[] = {"mixer", "mixers", "task"};
+    static const char *const fixed[] = {"mixer", "mixers", "task", "optimizer"};
     static const char *const paths[] = {"text", "file", "folder"}; // keys that may name a file on disk
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const char *value = config_get(was, fixed[i]), *now = config_get(is, fixed[i]);
         if (strcmp(value ? value : "", now ? now : ""))
             return config_fail(e, is, fixed[i], "%s as in the checkpoint", value ? value : "left out");

@@ -71,7 +71,7 @@ static void put_keys(writer *w, const config_key *keys, int *first) {
         put_field(w, "help", keys->help);
         put(w, "\"group\":");
         put_string(w, keys->group);
-        put(w, "}");
+        put(w, keys->traits & KEY_RARE ? ",\"rare\":true}" : "}");
     }
 }
 

@@ -24,8 +24,9 @@ smx_run *run_from_config(config *c, run_check check, const void *context, smx_er
     }
     const size_t B = c->common.batch, L = c->common.length;
     if (batch_graph_open(&r->train, GRAPH_TRAIN, &r->weights, c, c, B, L, error) ||
-        (check && check(&r->weights, context, error)) || params_create(&r->weights, run_seed(r), error) ||
-        batch_graph_plan(&r->train, error))
+        (check && check(&r->weights, &c->common, context, error)) ||
+        params_create(&r->weights, run_seed(r), error) ||
+        moments_open(&r->moments, &r->weights, &c->common, error) || batch_graph_plan(&r->train, error))
         goto bad;
     return r;
 bad:
@@ -47,6 +48,7 @@ void smx_run_close(smx_run *r) {
     attribution_close(&r->attribution);
     look_close(&r->look);
     streams_close(r->streams);
+    moments_close(&r->moments);
     params_free(&r->weights);
     config_free(r->c);
     free(r->text);
@@ -113,7 +115,8 @@ void smx_run_metrics(const smx_run *r, smx_metrics *m) {
                        .steps = r->c->common.steps};
     for (size_t i = 0; i < r->weights.count; i++)
         if (!r->weights.list[i]->running) m->params += r->weights.list[i]->n;
-    m->bytes = r->train.g->bytes + r->train.g->owned_bytes + 4 * sizeof(float) * r->weights.total;
+    m->bytes = r->train.g->bytes + r->train.g->owned_bytes +
+               sizeof(float) * (2 * r->weights.total + r->weights.batch_n + r->moments.floats);
     for (size_t i = 0; i < r->train.g->n_nodes; i++) m->flops += 3 * r->train.g->nodes[i].flops;
 }
 

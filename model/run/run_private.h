@@ -11,6 +11,7 @@
 #include "look.h"
 #include "stream.h"
 #include "model/base/error.h"
+#include "model/train/optimiser.h"
 #include "user_data.h"
 
 struct smx_run {
@@ -19,6 +20,7 @@ struct smx_run {
     char warning[640];
     int unchecked; // loaded from a checkpoint without a checksum
     params weights;
+    moments moments; // of the optimiser
     batch_graph train;
     uint64_t step;
     double loss, accuracy, rate, gradient_norm; // of the last step
@@ -35,7 +37,8 @@ struct smx_run {
 };
 
 // run.c. Asked about the weights that a config needs before memory is taken for them; 0: go on.
-typedef int (*run_check)(const params *needed, const void *context, smx_error *error);
+typedef int (*run_check)(const params *needed, const common_settings *k, const void *context,
+                         smx_error *error);
 // Takes the config, also on failure. check may be NULL.
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error);
 

@@ -1,4 +1,4 @@
-// train.c: one step: loss, gradient, AdamW.
+// train.c: one step: loss, gradient, the optimiser's update (model/train).
 #include "run_private.h"
 
 #include <math.h>
@@ -9,51 +9,6 @@
 #include "kernels/philox.h"
 #include "model/base/error.h"
 #include "user_data.h"
-
-// Linear warm-up, then constant, or a half cosine or a line that reaches 0 at `steps`. step counts from 1.
-static double rate_at(const common_settings *k, uint64_t step) {
-    double rate = k->rate, warmup = (double)k->warmup, steps = (double)k->steps, t = (double)step;
-    if (t < warmup) return rate * t / warmup;
-    if (k->schedule == SCHEDULE_CONSTANT || steps <= warmup) return rate;
-    double done = (t - warmup) / (steps - warmup), s, cosine;
-    if (k->schedule == SCHEDULE_LINEAR) return done < 1.0 ? rate * (1.0 - done) : 0.0;
-    md_sincos(&s, &cosine, 3.14159265358979323846 * (done < 1.0 ? done : 1.0));
-    return rate * 0.5 * (1.0 + cosine);
-}
-
-// One step of AdamW with gradients of this norm, into r->rate too.
-static smx_adamw_opts options(smx_run *r, double norm) {
-    const common_settings *k = &r->c->common;
-    const double clip = k->clip, t = (double)(r->step + 1);
-    r->rate = rate_at(k, r->step + 1);
-    smx_adamw_opts o = {.lr = (float)r->rate,
-                        .b1 = (float)k->beta1,
-                        .b2 = (float)k->beta2,
-                        .eps = (float)k->epsilon,
-                        .clip = clip > 0.0 && norm > clip ? (float)(clip / norm) : 1.0f};
-    // 1 - b^t; b = 0 is allowed
-    o.c1 = o.b1 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b1))) : 1.0f;
-    o.c2 = o.b2 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b2))) : 1.0f;
-    return o;
-}
-
-// A running statistic goes a tenth of the way to the batch's.
-static void follow(float *running, const float *batch, size_t n) {
-    for (size_t i = 0; i < n; i++) running[i] += 0.1f * (batch[i] - running[i]);
-}
-static void update(smx_run *r, smx_adamw_opts o) {
-    const params *w = &r->weights;
-    const float decay = (float)r->c->common.decay;
-    for (size_t i = 0; i < w->count; i++) {
-        const param *p = w->list[i];
-        if (p->running) {
-            follow(w->data + p->offset, w->m + p->offset, p->n);
-            continue;
-        }
-        o.wd = p->decays ? decay : 0.0f;
-        smx_adamw(w->data + p->offset, w->m + p->offset, w->v + p->offset, w->grad + p->offset, p->n, &o);
-    }
-}
 
 // `what` is no longer finite, first in `where`.
 static int stopped(const smx_run *r, const char *what, const char *where, smx_error *error) {
@@ -75,40 +30,6 @@ static int apart(const smx_run *r, smx_error *error) {
         r->ranks.count, r->ranks.rank, (unsigned long long)r->step + 1);
     if (error) error->kind = SMX_APART;
     return -1;
-}
-
-// No weight can leave the floats in this step: |w| (1 + rate decay) + rate |m| / (c1 epsilon) stays far below
-// the largest. A look at the weights and the first moments, so that nearly no step needs a copy to go back
-// to.
-static int stays_finite(const smx_run *r, const smx_adamw_opts *o, double norm) {
-    const params *w = &r->weights;
-    const double weights = md_sqrt(smx_sumsq(w->data, w->total)),
-                 moments = md_sqrt(smx_sumsq(w->m, w->total)) + norm * (double)o->clip;
-    const double next = weights * (1.0 + (double)o->lr * r->c->common.decay) +
-                        (double)o->lr * moments / ((double)o->c1 * (double)o->eps);
-    return next < 1e37; // false for NaN as well
-}
-
-// An update after which a weight may not be finite: all of it, or none.
-// (The moments are: the gradient's squares fit.)
-static int careful_update(smx_run *r, const smx_adamw_opts *o, smx_error *error) {
-    const params *w = &r->weights;
-    const size_t n = w->total, bytes = n * sizeof(float);
-    float *before = malloc(3 * bytes + 1);
-    if (!before) return error_say(error, "out of memory");
-    memcpy(before, w->data, bytes);
-    memcpy(before + n, w->m, 2 * bytes); // v lies behind m
-    update(r, *o);
-    const char *where = NULL;
-    for (size_t i = 0; i < w->count && !where; i++)
-        for (size_t j = 0; j < w->list[i]->n; j++)
-            if (!isfinite(w->data[w->list[i]->offset + j])) where = w->list[i]->name;
-    if (where) {
-        memcpy(w->data, before, bytes);
-        memcpy(w->m, before + n, 2 * bytes);
-    }
-    free(before);
-    return where ? stopped(r, "weights", where, error) : 0;
 }
 
 static int keep_loss(smx_run *r, float loss) {
@@ -147,15 +68,17 @@ static int step_on_batch(smx_run *r, smx_error *error) {
         return stopped(r, isfinite(loss) ? "gradient" : "loss", where ? where : "the backward pass", error);
     }
     if (keep_loss(r, loss)) return error_say(error, "out of memory for the loss curve");
-    const double rate = r->rate;
-    const smx_adamw_opts o = options(r, norm);
-    if (stays_finite(r, &o, norm))
-        update(r, o);
-    else if (careful_update(r, &o, error)) {
+    const double clip = r->c->common.clip;
+    const train_step step = {.settings = &r->c->common,
+                             .step = r->step + 1,
+                             .rate = rate_at(&r->c->common, r->step + 1),
+                             .clip = clip > 0.0 && norm > clip ? (float)(clip / norm) : 1.0f};
+    const char *where;
+    if (train_update(&r->weights, &r->moments, &step, norm, &where)) {
         r->n_losses--;
-        r->rate = rate;
-        return -1;
+        return where ? stopped(r, "weights", where, error) : error_say(error, "out of memory");
     }
+    r->rate = step.rate;
     r->loss = loss;
     r->accuracy = accuracy;
     r->gradient_norm = norm;

@@ -19,6 +19,9 @@
 #define STARTS(W) W(START_FAN_IN, "fan_in") W(START_NORMAL, "normal") W(START_XAVIER, "xavier")
 #define SCHEDULES(W)                                                                                         \
     W(SCHEDULE_CONSTANT, "constant") W(SCHEDULE_COSINE, "cosine") W(SCHEDULE_LINEAR, "linear")
+// Also the list of what stands in model/train: NAME_ROW is that of each.
+#define OPTIMISERS(W) W(OPTIMISER_ADAMW, "adamw") OPTIMISERS_BUT_ADAMW(W)
+#define OPTIMISERS_BUT_ADAMW(W) W(OPTIMISER_SGD, "sgd") W(OPTIMISER_LION, "lion") W(OPTIMISER_MUON, "muon")
 
 typedef enum { NORMS(WORD_NAME) } norm_word;
 typedef enum { ACTIVATIONS(WORD_NAME) } activation_word;
@@ -26,6 +29,7 @@ typedef enum { POSITIONS(WORD_NAME) } position_word;
 typedef enum { POOLINGS(WORD_NAME) } pooling_word;
 typedef enum { STARTS(WORD_NAME) } start_word;
 typedef enum { SCHEDULES(WORD_NAME) } schedule_word;
+typedef enum { OPTIMISERS(WORD_NAME) } optimiser_word;
 
 enum { MOST_STEPS = 1000000000 };
 // What each means: the rows of common_keys.
@@ -44,6 +48,7 @@ typedef struct {
     uint64_t seed;
     size_t batch, steps, warmup, threads;
     schedule_word schedule;
+    optimiser_word optimizer;
     double rate, decay, dropout, clip, beta1, beta2, epsilon;
     int fast;
 } common_settings;

@@ -699,6 +699,74 @@ static void loss_and_optimiser(void **unused) {
                 ref_clip_factor(25, 0) == 1);
 }
 
+// Five rounds of the quintic on one singular value: what no matrix is needed for.
+static double quintic(double s) {
+    for (int i = 0; i < 5; i++) s = s * (3.4445 + s * s * (-4.7750 + s * s * 2.0315));
+    return s;
+}
+// Q [n][n], the product of a few rotations of neighbouring axes: orthogonal.
+static void rotation(double *q, size_t n, double by) {
+    for (size_t i = 0; i < n * n; i++) q[i] = i % (n + 1) == 0;
+    for (size_t pass = 0; pass < 3; pass++)
+        for (size_t i = 0; i + 1 < n; i++)
+            for (size_t j = 0; j < n; j++) {
+                const double a = by + (double)(i + 2 * pass), x = q[i * n + j], y = q[(i + 1) * n + j];
+                q[i * n + j] = cos(a) * x - sin(a) * y, q[(i + 1) * n + j] = sin(a) * x + cos(a) * y;
+            }
+}
+// The iteration moves singular values alone: U diag(s) V becomes U diag(quintic(s / |s|)) V, wide or tall.
+static void newton_schulz(void **unused) {
+    (void)unused;
+    enum { R = 4, C = 6 };
+    const double s[R] = {3, 1, 0.25, 0};
+    double u[R * R], v[C * C], x[R * C], want[R * C], tall[C * R], norm = 0;
+    rotation(u, R, 0.3), rotation(v, C, 1.1);
+    for (size_t k = 0; k < R; k++) norm += s[k] * s[k];
+    norm = sqrt(norm) + 1e-7;
+    for (size_t i = 0; i < R; i++)
+        for (size_t j = 0; j < C; j++) {
+            x[i * C + j] = want[i * C + j] = 0;
+            for (size_t k = 0; k < R; k++) {
+                x[i * C + j] += u[i * R + k] * s[k] * v[k * C + j];
+                want[i * C + j] += u[i * R + k] * quintic(s[k] / norm) * v[k * C + j];
+            }
+            tall[j * R + i] = x[i * C + j];
+        }
+    assert_int_equal(ref_newton_schulz(x, R, C), 0);
+    assert_int_equal(ref_newton_schulz(tall, C, R), 0);
+    for (size_t i = 0; i < R; i++)
+        for (size_t j = 0; j < C; j++) {
+            assert_true(fabs(x[i * C + j] - want[i * C + j]) < 1e-12);
+            assert_true(fabs(tall[j * R + i] - want[i * C + j]) < 1e-12);
+        }
+    // what it is for: singular values over a hundredfold range end between 0.65 and 1.25
+    for (double each = 0.01; each <= 1; each += 0.01)
+        assert_true(quintic(each) > 0.65 && quintic(each) < 1.25);
+    double none[2] = {0, 0};
+    assert_int_equal(ref_newton_schulz(none, 1, 2), 0);
+    assert_true(none[0] == 0 && none[1] == 0);
+}
+static void other_optimisers(void **unused) {
+    (void)unused;
+    // momentum adds up to 1 / (1 - momentum) of a gradient that stays
+    double p = 0, m = 0, g = 1;
+    for (int i = 0; i < 200; i++) ref_sgd(&p, &m, &g, 1, 0.01, 0.9, 0);
+    assert_true(fabs(m - 10) < 1e-8 && fabs(p + 0.01 * (2000 - 90)) < 1e-6);
+    p = 2, m = 0, g = 0;
+    ref_sgd(&p, &m, &g, 1, 0.1, 0.9, 0.5);
+    assert_true(fabs(p - 1.9) < 1e-15);
+    // Lion: p by lr whatever the gradient's size; the direction is taken before the moment moves
+    double q[3] = {1, 1, 1}, n[3] = {0, 0, 1};
+    const double h[3] = {1e-200, 0, -4};
+    ref_lion(q, n, h, 3, 0.125, 0.75, 0.5, 0);
+    assert_true(q[0] == 0.875 && q[1] == 1 && q[2] == 1.125 && n[2] == -1.5);
+    // Muon: of one number x is quintic(1) of either sign, the step 0.2 of it
+    double w = 1, b = 0;
+    const double down = -7;
+    assert_int_equal(ref_muon(&w, &b, &down, 1, 1, 0.5, 0.75, 0.5), 0);
+    assert_true(fabs(b + 1.75) < 1e-15 && fabs(w - (1 - 0.25 + 0.5 * 0.2 * quintic(1))) < 1e-6);
+}
+
 // ---- Linear and landmark attention, block filter, transforms and long convolution with batches and strides
 typedef struct {
     int kind;
@@ -1016,6 +1084,8 @@ int main(void) {
         cmocka_unit_test(rows_and_tokens),
         cmocka_unit_test(products_in_all_transposes),
         cmocka_unit_test(loss_and_optimiser),
+        cmocka_unit_test(newton_schulz),
+        cmocka_unit_test(other_optimisers),
         cmocka_unit_test(linear_attention_has_three_forms),
         cmocka_unit_test(short_kernels_fuse_exactly),
         cmocka_unit_test(pooling_commutes),

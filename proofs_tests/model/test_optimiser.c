@@ -1,6 +1,7 @@
-// test_optimiser.c: what a training step does to the weights, from outside: warm-up and schedule, the clip by
-// the global norm, both moments with their corrections, and weight decay on matrices only, each recomputed in
-// double by the oracle from the gradients that the run shows.
+// test_optimiser.c: what a training step of each optimiser does to the weights, from outside: warm-up and
+// schedule, the clip by the global norm, the moments with their corrections, which weights Muon takes,
+// and weight decay on matrices only, each recomputed in double by the oracle from the gradients that the
+// run shows.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 #include <seqmix/run.h>
@@ -9,7 +10,7 @@ enum { MOST = 64, WARMUP = 3 };
 typedef struct {
     char name[64];
     size_t n;
-    uint32_t rank;
+    uint32_t rank, shape[4];
     double *p, *m, *v;
 } state_of;
 
@@ -22,8 +23,34 @@ static double expected_rate(int step, int plan, int schedule) { // steps count f
     if (schedule == LINE) return step > plan ? 0 : 0.02 * (plan - step) / (plan - WARMUP);
     return step > plan ? 0 : 0.02 * 0.5 * (1 + cos(3.141592653589793 * (step - WARMUP) / (plan - WARMUP)));
 }
+// One weight's step by the oracle; how far it may be off at [j].
+static double *slack;
+static void expected_step(const char *change, state_of *w, double *g, const ref_adamw_opts *o) {
+    const double rate = o->lr;
+    const int takes = w->rank == 2 && strstr(w->name, ".w_"); // of Muon
+    for (size_t j = 0; j < w->n; j++) slack[j] = 0;
+    if (strstr(change, "optimizer=muon") && takes) {
+        for (size_t j = 0; j < w->n; j++) g[j] *= o->clip, slack[j] = 1e-3 * rate;
+        if (ref_muon(w->p, w->m, g, w->shape[0], w->shape[1], rate, o->b1, o->wd)) check_fail("no memory");
+    } else if (strstr(change, "optimizer=sgd")) {
+        for (size_t j = 0; j < w->n; j++) g[j] *= o->clip;
+        ref_sgd(w->p, w->m, g, w->n, rate, o->b1, o->wd);
+    } else if (strstr(change, "optimizer=lion")) {
+        for (size_t j = 0; j < w->n; j++) { // a sum near 0 has the sign of its rounding
+            g[j] *= o->clip;
+            const double a = o->b1 * w->m[j], b = (1 - o->b1) * g[j];
+            slack[j] = fabs(a + b) < 1e-5 * (fabs(a) + fabs(b)) + 1e-9 ? 2 * rate : 0;
+        }
+        ref_lion(w->p, w->m, g, w->n, rate, o->b1, o->b2, o->wd);
+    } else {
+        ref_adamw(w->p, w->m, w->v, g, w->n, o);
+        // Steps are at most a few rates long; a gradient that is near 0 has its rounding in the step's
+        // direction.
+        for (size_t j = 0; j < w->n; j++) slack[j] = sqrt(w->v[j] / o->c2) < 1e-6 ? 3 * rate : 0;
+    }
+}
 // `steps` of them, of a plan of `plan`.
-static void steps_are_adamw(const char *change, int schedule, double clip, int plan, int steps) {
+static void steps_are_right(const char *change, int schedule, double clip, int plan, int steps) {
     smx_error e = {0};
     char config[400];
     check_trying("%s", change);
@@ -34,7 +61,7 @@ static void steps_are_adamw(const char *change, int schedule, double clip, int p
     smx_run *r = smx_run_open(config, &e);
     if (!r) check_fail("%s", e.message);
     static state_of weights[MOST];
-    size_t count = 0;
+    size_t count = 0, longest = 0;
     for (size_t i = 0; i < smx_run_tensor_count(r); i++) {
         smx_tensor t;
         if (smx_run_tensor_at(r, i, &t) || !t.is_weight || !strncmp(t.name, "grad:", 5)) continue;
@@ -42,12 +69,14 @@ static void steps_are_adamw(const char *change, int schedule, double clip, int p
         state_of *w = &weights[count++];
         snprintf(w->name, sizeof w->name, "%s", t.name);
         w->n = 1, w->rank = t.rank;
-        for (uint32_t d = 0; d < t.rank; d++) w->n *= t.shape[d];
+        for (uint32_t d = 0; d < t.rank; d++) w->n *= w->shape[d] = t.shape[d];
+        if (w->n > longest) longest = w->n;
         w->p = check_widen(t.data, w->n);
         w->m = check_doubles(w->n), w->v = check_doubles(w->n);
         memset(w->m, 0, w->n * sizeof *w->m), memset(w->v, 0, w->n * sizeof *w->v);
     }
     assert_true(count > 8);
+    slack = check_doubles(longest);
     int clipped = 0;
     for (int step = 1; step <= steps; step++) {
         smx_metrics metrics;
@@ -86,12 +115,9 @@ static void steps_are_adamw(const char *change, int schedule, double clip, int p
             double *gradient = check_widen(g.data, w->n);
             o.wd = strstr(change, "decay=0.5") && w->rank >= 2 && !strstr(w->name, "filter") ? 0.5 : 0;
             if (smx_run_tensor(r, w->name, &now, &e)) check_fail("%s", e.message);
-            ref_adamw(w->p, w->m, w->v, gradient, w->n, &o);
+            expected_step(change, w, gradient, &o);
             for (size_t j = 0; j < w->n; j++) {
-                // Steps are at most a few rates long; a gradient that is near 0 has its rounding in the
-                // step's direction.
-                const double unsure = sqrt(w->v[j] / o.c2) < 1e-6 ? 3 * rate : 0;
-                if (!(fabs((double)now.data[j] - w->p[j]) <= 2e-4 * rate + 1e-6 * fabs(w->p[j]) + unsure))
+                if (!(fabs((double)now.data[j] - w->p[j]) <= 2e-4 * rate + 1e-6 * fabs(w->p[j]) + slack[j]))
                     check_fail("step %d: %s[%zu] is %.9g, expected %.9g", step, w->name, j,
                                (double)now.data[j], w->p[j]);
                 w->p[j] = (double)now.data[j]; // errors do not add up
@@ -107,32 +133,45 @@ static void steps_are_adamw(const char *change, int schedule, double clip, int p
 }
 static void constant_rate(void **state) {
     (void)state;
-    steps_are_adamw("schedule=constant&clip=0", 0, 0, 12, 12);
+    steps_are_right("schedule=constant&clip=0", 0, 0, 12, 12);
 }
 static void cosine_and_clip(void **state) {
     (void)state;
-    steps_are_adamw("schedule=cosine&clip=0.05", 1, 0.05, 12, 12);
-    steps_are_adamw("schedule=cosine&clip=100", 1, 100, 12, 20);
+    steps_are_right("schedule=cosine&clip=0.05", 1, 0.05, 12, 12);
+    steps_are_right("schedule=cosine&clip=100", 1, 100, 12, 20);
 }
 static void linear_rate(void **state) {
     (void)state;
-    steps_are_adamw("schedule=linear&clip=0", LINE, 0, 12, 20);
+    steps_are_right("schedule=linear&clip=0", LINE, 0, 12, 20);
 }
 static void a_plan_that_is_all_warm_up(void **state) {
     (void)state;
     for (int plan = WARMUP - 1; plan <= WARMUP; plan++) {
-        steps_are_adamw("schedule=cosine&clip=0", COSINE, 0, plan, 6);
-        steps_are_adamw("schedule=linear&clip=0", LINE, 0, plan, 6);
+        steps_are_right("schedule=cosine&clip=0", COSINE, 0, plan, 6);
+        steps_are_right("schedule=linear&clip=0", LINE, 0, plan, 6);
     }
 }
 static void decay_on_matrices(void **state) {
     (void)state;
-    steps_are_adamw("schedule=constant&clip=1&decay=0.5", 0, 1, 12, 12);
+    steps_are_right("schedule=constant&clip=1&decay=0.5", 0, 1, 12, 12);
+}
+// Of each: with and without a clip that bites, with and without decay. mlp=1 is square, the MLP of the
+// last tall and wide.
+static void each_other_optimiser(void **state) {
+    (void)state;
+    static const char *const names[] = {"sgd", "lion", "muon"};
+    for (size_t i = 0; i < CHECK_COUNT(names); i++) {
+        char change[160];
+        snprintf(change, sizeof change, "schedule=cosine&clip=0.05&decay=0.5&optimizer=%s", names[i]);
+        steps_are_right(change, COSINE, 0.05, 12, 16);
+        snprintf(change, sizeof change, "schedule=linear&clip=0&mlp=3&optimizer=%s", names[i]);
+        steps_are_right(change, LINE, 0, 12, 12);
+    }
 }
 // Corrections of the moments by powers near 1, step numbers beyond a byte's, a loss curve that grew.
 static void a_thousand_steps(void **state) {
     (void)state;
-    steps_are_adamw("schedule=cosine&clip=1&decay=0.5", 1, 1, 1000, 1000);
+    steps_are_right("schedule=cosine&clip=1&decay=0.5", 1, 1, 1000, 1000);
 }
 
 // The words of a tensor in a checkpoint, by its name.
@@ -192,6 +231,61 @@ static void moments_are_saved_by_name(void **state) {
     free(file), free(second);
     check_done();
 }
+// Each optimiser's moments are in the file by its own names, a loaded run goes on as the saved one does,
+// and is no other optimiser's; a weight that is too large is refused before anything moves.
+static void each_is_saved_and_goes_on(void **state) {
+    (void)state;
+    static const struct {
+        const char *word, *there, *not_there;
+    } each[] = {{"adamw", "\"adam.v:head\"", "sgd.m"},
+                {"sgd", "\"sgd.m:head\"", "adam."},
+                {"lion", "\"lion.m:head\"", "adam."},
+                {"muon", "\"muon.m:block0.mixer.w_q\"", "adam.m:block0.mixer.w_q"},
+                {"muon", "\"adam.v:head\"", "muon.m:head"}};
+    for (size_t i = 0; i < CHECK_COUNT(each); i++) {
+        char config[256], other[32];
+        size_t size;
+        smx_error e = {0};
+        check_trying("%s", each[i].word);
+        snprintf(config, sizeof config,
+                 "mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=2&mlp=2&optimizer=%s",
+                 each[i].word);
+        smx_run *r = smx_run_open(config, &e);
+        if (!r || smx_run_step(r, 3, &e)) check_fail("%s", e.message);
+        char *file = smx_run_save(r, &size, &e);
+        size_t header = 0;
+        for (int b = 7; b >= 0; b--) header = header << 8 | (unsigned char)file[b];
+        char *text = calloc(header + 1, 1);
+        memcpy(text, file + 8, header);
+        if (!strstr(text, each[i].there)) check_fail("no %s in the checkpoint", each[i].there);
+        if (strstr(text, each[i].not_there)) check_fail("%s is in the checkpoint", each[i].not_there);
+        snprintf(other, sizeof other, "optimizer=%s", i ? "adamw" : "lion");
+        if (smx_run_load(file, size, other, &e)) check_fail("loaded with %s", other);
+        if (!strstr(e.message, "as in the checkpoint")) check_fail("refused with: %s", e.message);
+        smx_run *loaded = smx_run_load(file, size, NULL, &e);
+        if (!loaded || smx_run_step(r, 3, &e) || smx_run_step(loaded, 3, &e)) check_fail("%s", e.message);
+        if (smx_run_digest(loaded) != smx_run_digest(r)) check_fail("the loaded run goes on otherwise");
+        smx_run_close(loaded), free(file), free(text);
+        smx_run_close(r);
+        snprintf(config + strlen(config), sizeof config - strlen(config),
+                 "&rate=10&decay=10&warmup=0&clip=0");
+        r = smx_run_open(config, &e); // |w| grows a hundredfold a step
+        int status = 0;
+        for (int step = 0; step < 100 && !status; step++) status = smx_run_step(r, 1, &e);
+        if (!status || e.kind != SMX_DIVERGED) check_fail("100 steps of rate 10 and decay 10: %s", e.message);
+        size_t n;
+        for (size_t t = 0; t < smx_run_tensor_count(r); t++) {
+            smx_tensor w;
+            if (smx_run_tensor_at(r, t, &w) || !w.is_weight || !strncmp(w.name, "grad:", 5)) continue;
+            n = 1;
+            for (uint32_t d = 0; d < w.rank; d++) n *= w.shape[d];
+            for (size_t j = 0; j < n; j++)
+                if (!isfinite(w.data[j])) check_fail("%s[%zu] is %g", w.name, j, (double)w.data[j]);
+        }
+        smx_run_close(r);
+        check_done();
+    }
+}
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -200,7 +294,9 @@ int main(void) {
         cmocka_unit_test(cosine_and_clip),
         cmocka_unit_test(decay_on_matrices),
         cmocka_unit_test(a_thousand_steps),
+        cmocka_unit_test(each_other_optimiser),
         cmocka_unit_test(moments_are_saved_by_name),
+        cmocka_unit_test(each_is_saved_and_goes_on),
         cmocka_unit_test(a_plan_that_is_all_warm_up),
     };
     return cmocka_run_group_tests_name("optimiser", tests, NULL, NULL);

@@ -17,7 +17,15 @@ const seqmix = (...args) =>
 const ELSEWHERE = {
     mixers: ['based', 'deltanet', 'gated_deltanet', 'gla', 'gru', 'lstm', 'mamba2', 'retnet', 's4d'],
     tasks: ['table'],
-    settings: ['norm=batch', 'pooling=first', 'pooling=last', 'pooling=max'],
+    settings: [
+        'norm=batch',
+        'optimizer=lion',
+        'optimizer=muon',
+        'optimizer=sgd',
+        'pooling=first',
+        'pooling=last',
+        'pooling=max',
+    ],
     // (the example of decays is one of ssd)
     operations: [
         'decays',

@@ -833,12 +833,13 @@ test('a term is explained once in a sentence, by the longest name that it has, a
 test('what keys are called is of keys that the engine has', () => {
     const run = spawnSync('build/seqmix', ['help', '--json'], { encoding: 'utf8', cwd: root });
     const { keys, mixers, tasks } = JSON.parse(run.stdout);
-    const known = new Set(
-        [...keys, ...[...mixers, ...tasks].flatMap((one) => one.keys)].map(({ name }) => name),
-    );
+    const all = [...keys, ...[...mixers, ...tasks].flatMap((one) => one.keys)];
+    const known = new Map(all.map((key) => [key.name, key]));
     assert.ok(known.size > 60);
     for (const name of Object.keys(page.NAMES)) assert.ok(known.has(name), name);
-    assert.ok(page.isRare('beta1') && !page.isRare('filter'));
+    assert.ok(known.get('beta1').rare && !('rare' in known.get('filter')));
+    // (one name is one control, whoever has the key)
+    for (const { name, rare } of all) assert.equal(rare, known.get(name).rare, name);
 });
 
 test('curves of an earlier training survive an address, at even distances and to a part in 4,095', () => {

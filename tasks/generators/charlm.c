@@ -95,7 +95,7 @@ static const config_key charlm_keys[] = {
         "split", charlm_settings, split, SPLITS, "tenth",
         "what is kept for evaluation: the last tenth, or of 100,000,000 bytes the last 5 million or those "
         "before",
-        "task"),
+        "task", KEY_RARE),
     {0},
 };
 

@@ -50,9 +50,9 @@ static const config_key lcat_keys[] = {
     INT_KEY("lcat_width", lcat_settings, width, "64", 1, 4096, "numbers of a row of the random context",
             "task"),
     INT_KEY("lcat_block", lcat_settings, block, "8", 1, 65536,
-            "rows that share a landmark in the random context", "task"),
+            "rows that share a landmark in the random context", "task", KEY_RARE),
     REAL_KEY("lcat_sigma", lcat_settings, sigma, "1", 0, 1000,
-             "length of a row of the random context; the query's is 1", "task"),
+             "length of a row of the random context; the query's is 1", "task", KEY_RARE),
     {0},
 };
 

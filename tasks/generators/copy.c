@@ -77,7 +77,7 @@ static const config_key sc_keys[] = {
             "kinds of noise token; the kinds of signal are vocab - noise - 1", "task"),
     WORD_KEY("slots", copy_settings, slots, SLOTS, "blank",
              "what stands where the answer is written: the marker, or the signals as they are given out",
-             "task"),
+             "task", KEY_RARE),
     {0},
 };
 

@@ -161,13 +161,13 @@ static void pixels_generate(const smx_task_instance *in, uint64_t seed, uint32_t
         WORD_KEY("test", pixels_settings, test, TESTED_ON, "same",                                           \
                  "images to evaluate on; same: newly drawn digits, or MNIST's test images", "task"),         \
         INT_KEY("images", pixels_settings, images, "0", 0, 1e9,                                              \
-                "different training images; 0: all of MNIST, or ever new drawn ones", "task")
+                "different training images; 0: all of MNIST, or ever new drawn ones", "task", KEY_RARE)
 
 static const config_key smnist_keys[] = {KEYS_OF_BOTH, {0}};
 static const config_key pmnist_keys[] = {
     KEYS_OF_BOTH,
     INT_KEY("permutation", pixels_settings, permutation, "1", 0, 1e9,
-            "number of the order in which the pixels are shown", "task"),
+            "number of the order in which the pixels are shown", "task", KEY_RARE),
     {0},
 };
 

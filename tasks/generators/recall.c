@@ -23,12 +23,14 @@ typedef struct {
 #define PAIRS_KEY                                                                                            \
     INT_KEY("pairs", recall_settings, pairs, "8", 1, 32767, "key-value pairs of a sequence", "task")
 #define LEAD_KEY                                                                                             \
-    INT_KEY("lead", recall_settings, lead, "0", 0, 1048576, "zero tokens before the first pair", "task")
+    INT_KEY("lead", recall_settings, lead, "0", 0, 1048576, "zero tokens before the first pair", "task",     \
+            KEY_RARE)
 #define NOMATCH_KEY                                                                                          \
     INT_KEY("nomatch", recall_settings, nomatch, "0", 0, 32767,                                              \
-            "queries of keys that have no pair: the answer is token 0", "task")
+            "queries of keys that have no pair: the answer is token 0", "task", KEY_RARE)
 #define FILLER_KEY                                                                                           \
-    WORD_KEY("filler", recall_settings, filler, FILLERS, "zero", "what stands between the queries", "task")
+    WORD_KEY("filler", recall_settings, filler, FILLERS, "zero", "what stands between the queries", "task",  \
+             KEY_RARE)
 
 // ---- ar, nar ----
 

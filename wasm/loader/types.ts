@@ -12,6 +12,8 @@ export interface ConfigKey {
     readonly choices?: readonly string[];
     readonly help: string;
     readonly group: string;
+    /** Who is new can leave it alone. */
+    readonly rare?: true;
 }
 /** A mixer or a task, with the keys that only it has. */
 export interface ConfigPart {

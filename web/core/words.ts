@@ -1,5 +1,5 @@
-// words.ts: words of the field in plain ones: what keys of the config language are called, which of them
-// somebody who is new can leave alone, and a line of help for each term. Pure functions.
+// words.ts: words of the field in plain ones: what keys of the config language are called, and a line of help
+// for each term. Pure functions.
 
 /** What a key is called, where its name does not say it. */
 export const NAMES: Readonly<Record<string, string>> = {
@@ -31,15 +31,6 @@ export const NAMES: Readonly<Record<string, string>> = {
     block: 'rows a landmark',
     landmark: 'how it is made',
 };
-
-const RARE =
-    'init embed_std position_std pooling warmup clip beta1 beta2 epsilon decay schedule activation norm filler lead nomatch ' +
-    'slots split permutation images lcat_block lcat_sigma filter_kind filter_norm value_filter value_positive filter_start filter_std ' +
-    'causal chunk alphas tile normaliser theta theta_sum oversample hyper local hidden squash share_conv residual fused ' +
-    's4d_kind gate_rank';
-const rare = new Set(RARE.split(' '));
-/** Somebody who is new can leave it alone. */
-export const isRare = (key: string): boolean => rare.has(key);
 
 /** Terms of the field, as they are written in sentences, each with its line. */
 const TERMS: Readonly<Record<string, string>> = {

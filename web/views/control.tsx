@@ -6,7 +6,7 @@ import type { ConfigKey } from '../../wasm/loader/seqmix.ts';
 import type { Problem } from '../training/protocol.ts';
 import type { Values } from '../core/config.ts';
 import { allSettings } from '../core/prefs.ts';
-import { isRare, NAMES } from '../core/words.ts';
+import { NAMES } from '../core/words.ts';
 import { isDefault } from '../state/setup.ts';
 import { lab } from '../state/page.ts';
 
@@ -21,7 +21,7 @@ interface Props {
 /** What of these settings is shown: those that are not rare, or all; and what was changed, or is wrong. */
 export function shownKeys(keys: readonly ConfigKey[], values: Values, wrong = ''): ConfigKey[] {
     return keys.filter(
-        ({ name }) => allSettings.value || !isRare(name) || name === wrong || !isDefault(lab(), values, name),
+        ({ name, rare }) => allSettings.value || !rare || name === wrong || !isDefault(lab(), values, name),
     );
 }
 export function AllSettings() {
