@@ -25,6 +25,7 @@ const FILLED = {
 const OWN = {
     start: 'start',
     board: 'board',
+    exercises: 'exercises',
     equations: 'equations',
     theorems: 'proofs',
     verify: 'proofs',
