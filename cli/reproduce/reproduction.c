@@ -52,7 +52,7 @@ static int read_result(const reproduction *t, const job *j, const char *folder, 
     if (!text) return 2;
     const int what = result_read(&found, text, size, why, sizeof why);
     free(text);
-    if (what != RESULT_WHOLE || strcmp(found.config, j->config)) {
+    if (what != RESULT_WHOLE || !job_is(j, found.config)) {
         cli_note("%s %s: the same command without it trains again", path,
                  what == RESULT_WHOLE ? "is of another training" : why);
         if (what == RESULT_WHOLE) result_free(&found);

@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { forge, sum } from '../support/forged.mjs';
 import { program, run as runProgram } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-collect-'));
@@ -175,19 +176,6 @@ test("pairs against a baseline: Wilcoxon's test as all signs tell it, and Holm's
 });
 
 // ---- What somebody spoilt
-
-const sum = (body) => {
-    let h = 0xcbf29ce484222325n;
-    for (const byte of Buffer.from(body)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
-    return `${body},"checksum":"${h.toString(16).padStart(16, '0')}"}\n`;
-};
-/** As a program would have written it that computed something else. */
-function forge(path, change) {
-    const body = readFileSync(path, 'utf8').replace(/,"checksum".*/s, '');
-    const changed = change(body);
-    assert.notEqual(changed, body);
-    writeFileSync(path, sum(changed));
-}
 
 test('--recheck finds a wrong bit of a weight, a fast=1 result under an exact name, a figure that was improved', () => {
     const all = collect(file('here'), '--recheck', '100%');

@@ -17,6 +17,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { forge, sum } from '../support/forged.mjs';
 import { program, run } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-grids-'));
@@ -43,19 +44,6 @@ const grid = (...args) => {
     return linesOf(stdout);
 };
 const configIn = (line) => /'([^']*)'/.exec(line)[1];
-const sum = (body) => {
-    let h = 0xcbf29ce484222325n;
-    for (const byte of Buffer.from(body)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
-    return `${body},"checksum":"${h.toString(16).padStart(16, '0')}"}\n`;
-};
-/** As a program would have written it that computed something else. */
-function forge(path, change) {
-    const body = readFileSync(path, 'utf8').replace(/,"checksum".*/s, '');
-    const changed = change(body);
-    assert.notEqual(changed, body);
-    writeFileSync(path, sum(changed));
-}
-
 // ---- Several machines on one list
 
 test('two machines on one list of jobs: nothing is computed twice, and lines find the folder from anywhere', () => {
