@@ -11,7 +11,7 @@
 
 extern const cli_command cli_train, cli_eval, cli_generate, cli_read, cli_data, cli_sweep, cli_presets,
     cli_selfcheck, cli_bench, cli_oracle, cli_vectors, cli_compare, cli_judge, cli_audit, cli_equations,
-    cli_check, cli_export, cli_grid, cli_job, cli_collect, cli_report, cli_watch, cli_reproduce,
+    cli_check, cli_export, cli_import, cli_grid, cli_job, cli_collect, cli_report, cli_watch, cli_reproduce,
     cli_completion, cli_help;
 extern const cli_command *const *cli_commands; // every one, ends with NULL; main says which
 // A manual page: of the program, or of the config language.

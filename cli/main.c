@@ -11,10 +11,10 @@
 #include "model/settings/pairs.h"
 
 static const cli_command *const commands[] = {
-    &cli_train,     &cli_eval,      &cli_generate,   &cli_read,    &cli_data,    &cli_sweep,   &cli_presets,
-    &cli_selfcheck, &cli_bench,     &cli_oracle,     &cli_vectors, &cli_compare, &cli_judge,   &cli_audit,
-    &cli_equations, &cli_check,     &cli_export,     &cli_grid,    &cli_job,     &cli_collect, &cli_report,
-    &cli_watch,     &cli_reproduce, &cli_completion, &cli_help,    NULL};
+    &cli_train,     &cli_eval,  &cli_generate,  &cli_read,       &cli_data,    &cli_sweep, &cli_presets,
+    &cli_selfcheck, &cli_bench, &cli_oracle,    &cli_vectors,    &cli_compare, &cli_judge, &cli_audit,
+    &cli_equations, &cli_check, &cli_export,    &cli_import,     &cli_grid,    &cli_job,   &cli_collect,
+    &cli_report,    &cli_watch, &cli_reproduce, &cli_completion, &cli_help,    NULL};
 
 static void usage(FILE *to) {
     fprintf(to, "seqmix %s (%s)\n", SMX_VERSION, smx_isa());

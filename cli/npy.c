@@ -26,7 +26,7 @@ const char *npy_dtype_name(npy_dtype dtype) {
 }
 
 // IEEE 754 binary16: 1 sign bit, 5 of exponent (bias 15), 10 of fraction.
-static double half_value(uint16_t h) {
+double npy_half(uint16_t h) {
     int exponent = h >> 10 & 31, fraction = h & 1023;
     double size = exponent == 31 ? (fraction ? NAN : INFINITY)
                   : exponent     ? ldexp(1024 + fraction, exponent - 25)
@@ -41,7 +41,7 @@ double npy_value(const npy *a, size_t i) {
     case NPY_F4:
         return ((const float *)a->data)[i];
     case NPY_F2:
-        return half_value(((const uint16_t *)a->data)[i]);
+        return npy_half(((const uint16_t *)a->data)[i]);
     default:
         return ((const int32_t *)a->data)[i];
     }

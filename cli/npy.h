@@ -33,11 +33,14 @@ void npy_free(npy *a);
 int npy_read(npy *a, const char *path, smx_error *error);
 // 1 where npy_read takes `path` from a safetensors file: that file, and the tensor's name.
 int npy_packed(const char *path, char *file, size_t room, char *tensor, size_t tensor_room);
+// What is wrong with a tensor of a header, as the end of a sentence about it (model/base/safetensors.h).
+const char *npy_packed_wrong(int wrong);
 int npy_read_packed(npy *a, const char *file, const char *tensor, smx_error *error);
 
 size_t npy_item_size(npy_dtype dtype);
 const char *npy_dtype_name(npy_dtype dtype); // "<f8", "<f4", "<f2", "<i4"
 double npy_value(const npy *a, size_t i);
+double npy_half(uint16_t bits); // IEEE 754 binary16
 // "[3][4]" into text; "[]" for a scalar.
 const char *npy_shape_text(char *text, size_t length, size_t ndim, const size_t *shape);
 

@@ -101,6 +101,7 @@ $(call script, oracle,   cli/oracle.test.mjs,               $(PROGRAM) $(NPY) do
 $(call script, cover,    cli/cover.test.mjs,                $(PROGRAM) $(NPY) build/seqmix)
 $(call script, onnx,     cli/onnx.test.mjs,                 $(PROGRAM) $(NPY) bench/peers/onnx_files.mjs build/seqmix)
 $(call script, judge_report, cli/judge_report.test.mjs,     $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
+$(call script, import,   cli/import.test.mjs,               $(PROGRAM) $(wildcard examples/import/*.eq) proofs_tests/cli/imported.py docs/IMPORT.md build/seqmix)
 $(call script, judge_text, cli/judge_text.test.mjs,          $(PROGRAM) $(wildcard examples/equations/*.eq) build/seqmix)
 $(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) $(wildcard proofs_tests/cli/planted*.mjs) docs/ORACLE.md build/seqmix)
 # The tools and what they write.

@@ -1,7 +1,7 @@
 // checkpoint.c: a run as safetensors: weights under their names, the optimiser's moments before theirs
 // (adam.m:NAME, adam.v:NAME; model/train says which), the loss of every step under training:loss, config
-// and step in __metadata__. 8 bytes of header length (little-endian), the JSON header, then the float32
-// words. __metadata__'s checksum is FNV-1a over the whole file, its own 16 digits taken as zeros.
+// and step in __metadata__ (the file's form: model/base/safetensors.h). __metadata__'s checksum is FNV-1a
+// over the whole file, its own 16 digits taken as zeros.
 #include "run_private.h"
 #include "language.h"
 
@@ -12,8 +12,8 @@
 
 #include "kernels/hash.h"
 #include "model/base/error.h"
-#include "model/base/json.h"
 #include "model/base/number.h"
+#include "model/base/safetensors.h"
 #include "model/settings/pairs.h"
 #include "tasks/files/data.h"
 
@@ -120,22 +120,16 @@ typedef struct {
 // kind or shape, or holds what no training leaves: numbers that are not finite, squares below 0.
 static int read_tensor(const tensors *file, const char *name, const param *p, float *to, int square,
                        smx_error *e) {
-    const json *header = file->header;
-    const json *t = json_get(header, name), *dtype = json_get(t, "dtype"), *shape = json_get(t, "shape");
-    const json *range = json_get(t, "data_offsets");
-    size_t from, end, x;
-    int same = shape && shape->count == p->rank;
-    const json *dim = same ? shape->child : NULL;
-    for (uint32_t d = 0; same && d < p->rank; d++, dim = dim->next)
-        same = json_size(dim, &x) && x == p->shape[d];
-    if (!same || !dtype || !dtype->string || strcmp(dtype->string, "F32") || !range || range->count != 2 ||
-        !json_size(range->child, &from) || !json_size(range->child->next, &end) || end > file->size ||
-        from > end || end - from != 4 * p->n)
+    safetensor t;
+    int same = !safetensors_find(&t, file->header, name, file->size) && t.rank == p->rank &&
+               t.bytes == 4 * p->n && !strcmp(t.dtype, "F32");
+    for (uint32_t d = 0; same && d < p->rank; d++) same = t.shape[d] == p->shape[d];
+    if (!same)
         return error_say(e,
                          "the checkpoint's tensor %.100s %s: it must be F32 with %zu numbers inside the file",
-                         name, t ? "does not fit" : "is missing", p->n);
+                         name, json_get(file->header, name) ? "does not fit" : "is missing", p->n);
     if (!to) return 0;
-    memcpy(to, file->data + from, 4 * p->n);
+    memcpy(to, file->data + t.from, 4 * p->n);
     for (size_t i = 0; i < p->n; i++)
         if (!isfinite(to[i]) || (square && to[i] < 0.0f))
             return error_say(e, "the checkpoint's tensor %.100s holds %s, which no training leaves", name,
@@ -254,16 +248,14 @@ static config *read_config(const char *text, const char *changes, uint64_t step,
 }
 
 smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error) {
-    const unsigned char *b = bytes;
-    uint64_t header = 0;
-    for (int i = 7; size >= 8 && i >= 0; i--) header = header << 8 | b[i];
-    if (size < 10 || header > size - 8 || header > MAX_HEADER) {
+    const size_t header = safetensors_header(bytes, size, MAX_HEADER);
+    if (!header) {
         error_say(error, "this is not a checkpoint: a safetensors file starts with the length of its header");
         return NULL;
     }
     const char *text = (const char *)bytes + 8;
     smx_error why;
-    json *j = json_parse(text, (size_t)header, &why);
+    json *j = json_parse(text, header, &why);
     if (!j) {
         error_say(error, "the checkpoint's header is broken: %s", why.message);
         return NULL;
@@ -272,7 +264,7 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
     const uint64_t env = smx_fpenv_enter();
     const json *meta = json_get(j, "__metadata__"), *c = json_get(meta, "config"),
                *s = json_get(meta, "step");
-    const int checked = check_sum(meta, bytes, size, (size_t)header, error);
+    const int checked = check_sum(meta, bytes, size, header, error);
     if (checked < 0) goto done;
     if (!c || !c->string || !s || !s->string || !*s->string ||
         strspn(s->string, "0123456789") != strlen(s->string) || strlen(s->string) > 15) {
@@ -281,7 +273,7 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
         goto done;
     }
     const uint64_t step = (uint64_t)number_read(s->string, NULL); // exact: 15 digits at most
-    const tensors file = {j, text + header, size - 8 - (size_t)header};
+    const tensors file = {j, text + header, size - 8 - header};
     config *full = read_config(c->string, changes, step, error);
     r = full ? run_from_config(full, check_weights, &file, error) : NULL;
     if (!r) goto done;

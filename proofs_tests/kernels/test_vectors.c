@@ -431,6 +431,14 @@ static void a_case_in_one_file(void **unused) {
     write_bytes(file, bytes, n);
     assert_int_equal(npy_read(&array, path, &why), -1);
     assert_non_null(strstr(why.message, "tensor z: is not there"));
+    // a shape whose product wraps to the 0 bytes that it has
+    static const char wraps[] =
+        "\10\0\0\0\0\0\0\0{\"z\":{\"dtype\":\"F64\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}12345678";
+    memcpy(other, wraps, sizeof wraps);
+    other[0] = (unsigned char)(sizeof wraps - 1 - 16);
+    write_bytes(file, other, sizeof wraps - 1);
+    assert_int_equal(npy_read(&array, path, &why), -1);
+    assert_non_null(strstr(why.message, "inside the file"));
     // The set is no result of its own.
     remove(at(folder, "ln.y.npy"));
     assert_int_equal(run_compare(manifest, folder, NULL), 2);
