@@ -24,6 +24,10 @@ int manifest_open(manifest *m, const char *path, smx_error *error) {
     }
     memcpy(m->folder, slash ? path : ".", n);
     if (slash == path) strcpy(m->folder, "/");
+    struct stat st;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        return error_say(error, "%s: is a folder; a manifest is a file in JSON, usually %s%smanifest.json",
+                         path, path, slash && !slash[1] ? "" : "/");
     m->root = json_read(path, MAX_BYTES, error);
     if (!m->root) return -1;
     const json *tol = json_get(m->root, "f64_tol");

@@ -74,6 +74,10 @@ test('a manifest that does not fit together is a sentence: heads, batches, lines
     const from = join(manifestOf('kda_core'), '..'),
         to = join(folder, 'spoilt');
     cpSync(from, to, { recursive: true });
+    assert.match(
+        seqmix('judge', '--manifest', to, to).stderr,
+        /spoilt: is a folder; a manifest is a file in JSON, usually .*spoilt\/manifest\.json/,
+    );
     const name = 'kda_core_batched';
     const whole = JSON.parse(readFileSync(join(from, 'manifest.json'), 'utf8'));
     const judged = (change, text = DELTA) => {
