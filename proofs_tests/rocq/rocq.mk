@@ -1,22 +1,21 @@
 # rocq.mk: compiles the machine-checked proofs, proofs_tests/rocq/*.v, into build/rocq. Included by tests.mk.
 #   make proofs      all of them; prints every theorem of theorems.txt as Rocq states it, with the axioms it
 #                    rests on
-# In `make test` the test `rocq` compiles what has changed, on a clean clone all but the files below; where
-# coqc or a library of theirs is missing it is skipped and says which. `make test-all` compiles everything.
+# In `make test` the test `rocq` reads their texts, and compiles what has changed of those that were compiled
+# before: on a clean clone none, as all of them take minutes. `make test-all` compiles everything (proofs-all);
+# where coqc or a library of theirs is missing it is skipped and says which.
 ROCQ := proofs_tests/rocq
 COQC ?= coqc
 HAVE_COQ := $(shell command -v $(COQC) 2>/dev/null)
-# What takes longer than a clean clone's minute allows: compiled by `make proofs` and `make test-all`, from
-# then on by `make test` as well where it has changed.
-ROCQ_SLOW :=
 ROCQ_ALL := $(sort $(basename $(notdir $(wildcard $(ROCQ)/*.v))))
-ROCQ_NOW := $(filter-out $(filter-out $(basename $(notdir $(wildcard build/rocq/*.vo))),$(ROCQ_SLOW)),$(ROCQ_ALL))
+# (.begun, not .vo: what compiled once and no longer does stays red.)
+ROCQ_NOW := $(if $(ROCQ_EVERY),$(ROCQ_ALL),$(filter $(basename $(notdir $(wildcard build/rocq/*.begun))),$(ROCQ_ALL)))
 
 ifneq ($(HAVE_COQ),)
 # In build/rocq, where coqc leaves its caches; the names stay those of the source.
 # What no longer compiles is not there.
 build/rocq/%.vo: $(ROCQ)/%.v
-	@mkdir -p build/rocq && rm -f $@ && cd build/rocq && $(COQC) -q -noglob -Q . Seqmix -o $*.vo ../../$< && echo "proved  $<"
+	@mkdir -p build/rocq && rm -f $@ && cd build/rocq && touch $*.begun && $(COQC) -q -noglob -Q . Seqmix -o $*.vo ../../$< && echo "proved  $<"
 # Which file builds on which, from their lines "From Seqmix Require Import ...".
 build/rocq/depends.mk: $(wildcard $(ROCQ)/*.v)
 	@mkdir -p build/rocq && cd $(ROCQ) && coqdep -Q . Seqmix $(ROCQ_ALL:%=%.v) | awk '$$1 ~ /\.vo$$/ { \
@@ -37,11 +36,11 @@ proofs: ## compile the machine-checked proofs, print every statement and its axi
 SCRIPT_TESTS += rocq
 build/test/rocq.count: export ROCQ_FILES := $(ROCQ_NOW)
 build/test/rocq.count: $(wildcard $(ROCQ)/*)
-	@$(call rocq_compile,$(ROCQ_NOW)) || :
+	@$(if $(ROCQ_NOW),$(call rocq_compile,$(ROCQ_NOW)) || :)
 	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs $(JUDGED)
 # Reads Exp.v's table of points.
 build/test/test_vmath.count: $(ROCQ)/Exp.v
-# The slow ones as well.
+proofs-all: export ROCQ_EVERY := yes
 proofs-all:
 	@$(call rocq_compile,$(ROCQ_ALL)) || :
 	@rm -f build/test/rocq.count
