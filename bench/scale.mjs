@@ -1,7 +1,9 @@
 // scale.mjs: how a grid scales, on this machine: the overhead of a job, the time and memory of collecting,
-// a simulation of a million jobs on a thousand nodes at a tenth of it, and what rungs save on the grids of
-// docs/RANKING.md. docs/SCALE.md has what it printed.
-//   node bench/scale.mjs overhead|collect|simulate|rungs [N]     rungs [N [FIRST]]: N grids from the FIRST on
+// a simulation of a million jobs on a thousand nodes at a tenth of it, what rungs save on the grids of
+// docs/RANKING.md, and how often other seeds of these grids name the same winner. docs/SCALE.md has what it
+// printed.
+//   node bench/scale.mjs overhead|collect|simulate|rungs|winners [N]
+// rungs and winners [N [FIRST [DIR]]]: N grids from the FIRST on; DIR: winners' results stay there, and count
 import { spawnSync } from 'node:child_process';
 import {
     copyFileSync,
@@ -16,12 +18,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const [what = '', count, first = 0] = process.argv.slice(2);
+const [what = '', count, first = 0, kept] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-scale-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 // A copy, so that a build meanwhile disturbs nothing.
 mkdirSync(join(folder, 'bin'));
-copyFileSync(resolve('build/seqmix'), join(folder, 'bin/seqmix'));
+copyFileSync(resolve(process.env.SEQMIX ?? 'build/seqmix'), join(folder, 'bin/seqmix'));
 const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
 const seconds = () => Number(process.hrtime.bigint()) / 1e9;
 function shell(script) {
@@ -135,15 +137,33 @@ function simulate(jobs) {
     );
 }
 
-/** So many of the ranking's grids (a mixer on a task, its four rates, three seeds), whole and by rungs, one
- * after the other: processor time of all that the lines start, and the rate that wins in the whole grid. */
-function rungs(cells) {
+/** The ranking's grids: a mixer on a task, its four rates. */
+const RATES = ['0.001', '0.003', '0.01', '0.03'];
+function ranked() {
     const { mixers } = JSON.parse(readFileSync('docs/ranking.json', 'utf8'));
     const all = Object.entries(mixers).flatMap(([mixer, tasks]) =>
-        Object.entries(tasks).map(([task, { config }]) => ({ cell: `${mixer}, ${task}`, config })),
+        Object.entries(tasks).map(([task, { config }]) => ({
+            cell: `${mixer}, ${task}`,
+            config: config.replace(/&rate=[^&]*/, ''),
+        })),
     );
+    return all.map((_, i) => all[(i * 37) % all.length]); // 37 and 150 share no divisor
+}
+// What collect says of each training of a folder.
+function results(out) {
+    shell(`seqmix collect ${out} >/dev/null 2>&1`);
+    const lines = readFileSync(join(resolve(folder, out), 'results.jsonl'), 'utf8')
+        .trim()
+        .split('\n');
+    return lines.map((line) => JSON.parse(line));
+}
+
+/** So many of them with three seeds, whole and by rungs, one after the other: processor time of all that the
+ * lines start, and the rate that wins in the whole grid. */
+function rungs(cells) {
+    const all = ranked();
     const time = (out, config, ...more) => {
-        const grid = `'${config.replace(/&rate=[^&]*/, '')}' rate=0.001,0.003,0.01,0.03 --seeds 3 --out ${out}`;
+        const grid = `'${config}' rate=${RATES} --seeds 3 --out ${out}`;
         shell(`seqmix grid ${grid} ${more.join(' ')} 2>/dev/null >lines`);
         const { stderr } = shell(
             `TIMEFORMAT='%U %S'; time (tr '\\n' '\\0' <lines | xargs -0 -n 1 sh -c >/dev/null)`,
@@ -151,25 +171,17 @@ function rungs(cells) {
         const [user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number);
         return user + system;
     };
-    // What collect says of each training of a folder.
-    const results = (out) => {
-        shell(`seqmix collect ${out} >/dev/null 2>&1`);
-        const lines = readFileSync(join(folder, out, 'results.jsonl'), 'utf8')
-            .trim()
-            .split('\n');
-        return lines.map((line) => JSON.parse(line));
-    };
     const mean = (list) => list.reduce((a, b) => a + (b.choice ?? -Infinity) / list.length, 0);
     const sum = { whole: 0, rungs: 0, kept: 0, near: 0, cells: 0 };
     // (The first job of a folder leaves its build's self-check there.)
     for (let i = Number(first); i < Number(first) + cells; i++) {
-        const { cell, config } = all[(i * 37) % all.length]; // 37 and 150 share no divisor
+        const { cell, config } = all[i % all.length];
         for (const out of ['whole', 'rungs']) {
             rmSync(join(folder, out), { recursive: true, force: true });
             shell(`seqmix job 'task=mqar&steps=1' --out ${out} --eval 1 && rm -r ${out}/[0-9a-f][0-9a-f]`);
         }
         const whole = time('whole', config);
-        const part = time('rungs', config, '--rungs 0.35:1,0.6,1');
+        const part = time('rungs', config, '--rungs 0.35:1,0.7,1');
         const full = results('whole');
         const names = new Set(results('rungs').map(({ name }) => name));
         const { rate } = full.find(({ name }) => names.has(name));
@@ -195,14 +207,117 @@ function rungs(cells) {
     );
 }
 
+// ---- How sure a winner is: the same grid with other seeds, and rungs replayed on its curves
+const SCHEMES = (
+    '0.35:1,0.6,1 0.35:1,0.7,1 0.25:1,0.75,1 0.45:1,0.65,1 0.5:1,0.6,1 0.5:1,0.65:2,1 0.6:1,0.7:1,1 0.15,0.65,1 ' +
+    '0.1,0.65,1 0.25,0.5,1 0.4:1,1 0.5:1,1 0.65:1,1'
+).split(' ');
+const EVERY = 15; // of 300 steps: every rung above is one of 20
+const SEEDS = [0, 1, 2, 3, 4, 5];
+const average = (list) => list.reduce((a, b) => a + b, 0) / list.length;
+/** By rate what its seeds come to after a share of the steps. */
+const standing = (grid, seeds, share = 1) =>
+    grid.map((runs) =>
+        average(
+            seeds.map((seed) => {
+                const { choice, held_out, stopped } = runs[seed];
+                if (stopped) return -Infinity;
+                return share === 1 ? choice : held_out[Math.round(share * held_out.length) - 1];
+            }),
+        ),
+    );
+/** The rate that rungs end with, the best half going on, and their share of the steps. */
+function replay(grid, seeds, scheme) {
+    let alive = grid.map((_, rate) => rate);
+    let cost = 0;
+    const before = new Map();
+    for (const rung of scheme.split(',')) {
+        const [share, few = seeds.length] = rung.split(':').map(Number);
+        const some = seeds.slice(0, few);
+        for (const rate of alive)
+            for (const seed of some) {
+                const at = `${rate} ${seed}`;
+                cost += share - (before.get(at) ?? 0);
+                before.set(at, share);
+            }
+        const at = standing(grid, some, share);
+        alive.sort((a, b) => at[b] - at[a] || a - b);
+        if (share < 1) alive = alive.slice(0, Math.ceil(alive.length / 2));
+    }
+    return { rate: alive[0], cost: cost / (grid.length * seeds.length) };
+}
+
+/** So many of the ranking's grids with six seeds, judged on the way. Of each of its twenty choices of three
+ * seeds: how often do the other three name the same rate, and how often do rungs end with it? */
+function winners(cells) {
+    const out = kept ? resolve(kept) : join(folder, 'winners');
+    const linesOf = ({ config }) =>
+        shell(
+            `seqmix grid '${config}' rate=${RATES} --seeds 6 --every ${EVERY} --out '${out}' 2>/dev/null`,
+        ).stdout.trim();
+    const all = ranked()
+        .slice(Number(first), Number(first) + cells)
+        .map(linesOf);
+    writeFileSync(join(folder, 'lines'), all.join('\n'));
+    shell(`tr '\\n' '\\0' <lines | xargs -0 -n 1 -P 2 sh -c >/dev/null`);
+    const found = new Map();
+    for (const name of readdirSync(out, { recursive: true }).filter((file) => /^..\/\w+\.json$/.test(file))) {
+        const { result } = JSON.parse(readFileSync(join(out, name), 'utf8'));
+        if (result.every === EVERY) found.set(result.config, result);
+    }
+    const grids = all.map((text) => {
+        const its = text.split('\n').map((line) => found.get(/'([^']*)'/.exec(line)[1]));
+        const of = (key, value) => its.filter(({ config }) => `${config}&`.includes(`&${key}=${value}&`));
+        return RATES.map((rate) =>
+            SEEDS.map((seed) => of('rate', rate).find((one) => of('seed', seed + 1).includes(one))),
+        );
+    });
+    const threes = SEEDS.flatMap((a) =>
+        SEEDS.slice(a + 1).flatMap((b) => SEEDS.slice(b + 1).map((c) => [a, b, c])),
+    );
+    // Points that a rate is below the best of these seeds.
+    const lost = (grid, three, rate) => {
+        const at = standing(grid, three);
+        return 100 * (Math.max(...at) - at[rate]);
+    };
+    const say = (name, of) => {
+        const each = grids.map((grid) => threes.map((three) => of(grid, three)));
+        const points = each.flat().map(({ points: x }) => x);
+        const share = (most) => ((100 * points.filter((x) => x <= most).length) / points.length).toFixed(1);
+        const cost = average(each.flat().map(({ cost: x }) => x));
+        // Grids are independent, their choices of seeds are not.
+        const shares = each.map((list) => average(list.map(({ points: x }) => 100 * (x === 0))));
+        const spread = average(shares.map((x) => (x - average(shares)) ** 2));
+        const error = Math.sqrt(spread / Math.max(1, shares.length - 1));
+        console.log(
+            `${name}: ${(100 * cost).toFixed(1)} % of the steps; the winner ${share(0)} % (+- ${error.toFixed(1)}), ` +
+                `within 2 points ${share(2)} %, most points lost ${Math.max(...points).toFixed(0)}`,
+        );
+    };
+    console.log(`${grids.length} grids, each with ${threes.length} choices of three seeds out of six`);
+    say('the other three seeds', (grid, three) => {
+        const at = standing(
+            grid,
+            SEEDS.filter((seed) => !three.includes(seed)),
+        );
+        return { points: lost(grid, three, at.indexOf(Math.max(...at))), cost: 1 };
+    });
+    for (const scheme of SCHEMES)
+        say(scheme, (grid, three) => {
+            const { rate, cost } = replay(grid, three, scheme);
+            return { points: lost(grid, three, rate), cost };
+        });
+}
+
 const run = {
     overhead: [overhead, 1000],
     collect: [collect, 100000],
     simulate: [simulate, 100000],
     rungs: [rungs, 150],
+    winners: [winners, 150],
 }[what];
 if (!run) {
-    console.error('node bench/scale.mjs overhead|collect|simulate|rungs [N]');
+    console.error('node bench/scale.mjs overhead|collect|simulate|rungs|winners [N]');
     process.exit(2);
 }
 run[0](Number(count ?? run[1]));

@@ -27,7 +27,7 @@ static const cli_option table[] = {
     {"--draw", "N", "which: another number is another draw (1)", OPTION_COUNT, offsetof(grid_options, draw),
      0, 1000000000},
     {"--rungs", "SHARE,...",
-     "successive halving, as 0.35:1,0.6,1: 35 % of the steps with one seed, the best settings alone on to 60 % with all, the best of these to the end",
+     "successive halving, as 0.35:1,0.7,1: 35 % of the steps with one seed, the best settings alone on to 70 % with all, the best of these to the end",
      OPTION_TEXT, offsetof(grid_options, rungs), 0, 0},
     {"--keep", "SHARE", "so many of them (1/2)", OPTION_TEXT, offsetof(grid_options, keep), 0, 0},
     {"--best", "KEY,...", "those that differ in these keys alone are rivals (rate; with --random all keys)",
