@@ -1167,6 +1167,15 @@ static void pixels_of_files(void **state) {
         draw(&own, 1, RNG_EVAL, i);
         assert_int_equal(own.s.targets[0], train_labels[8 + i % TRAIN]);
     }
+    // After the test images the training images that are not trained on, which may choose; then all again.
+    for (uint64_t i = 0; i < 2 * (TEST + TRAIN - 2); i++) {
+        const uint64_t at = i % (TEST + TRAIN - 2), other = at - TEST + 2;
+        const uint8_t *image =
+            (at < TEST ? test_images + at * IDX_PIXELS : train_images + other * IDX_PIXELS);
+        draw(&few, 1, RNG_EVAL, i);
+        assert_int_equal(few.s.targets[0], at < TEST ? test_labels[8 + at] : train_labels[8 + other]);
+        assert_true(few.s.values[300] == standard(image[16 + 300]));
+    }
     close_task(&few);
     close_task(&own);
 

@@ -145,23 +145,32 @@ static void pixels_generate(const smx_task_instance *in, uint64_t seed, uint32_t
         sample->targets[0] = digit;
     } else {
         const idx_set *set = train || p->eval_on_train ? &p->train : &p->test;
-        uint64_t i = train ? shuffled(index % count, count, seed, index / count) : index % set->count;
+        // After the test images come those of the training set that nothing is trained on: they may choose.
+        const uint64_t unseen = set == &p->test && !p->train_drawn ? p->train.count - count : 0;
+        uint64_t i =
+            train ? shuffled(index % count, count, seed, index / count) : index % (set->count + unseen);
+        if (i >= set->count) {
+            i = count + (i - set->count);
+            set = &p->train;
+        }
         image = set->pixels + i * IDX_PIXELS;
         sample->targets[0] = set->labels[i];
     }
     pixels_image(in, image, sample->values);
 }
 
-#define KEYS_OF_BOTH                                                                                         \
-    WORD_KEY("input", pixels_settings, input, INPUTS, "auto",                                                \
-             "what a step sees: a row of 28 pixels, one pixel, one of 14x14 (2x2 means); auto: by length",   \
-             "task"),                                                                                        \
-        WORD_KEY("data", pixels_settings, data, TRAINED_ON, "digits",                                        \
-                 "images to train on: procedural digits (drawn, no download) or MNIST", "task"),             \
-        WORD_KEY("test", pixels_settings, test, TESTED_ON, "same",                                           \
-                 "images to evaluate on; same: newly drawn digits, or MNIST's test images", "task"),         \
-        INT_KEY("images", pixels_settings, images, "0", 0, 1e9,                                              \
-                "different training images; 0: all of MNIST, or ever new drawn ones", "task", KEY_RARE)
+#define KEYS_OF_BOTH                                                                                              \
+    WORD_KEY("input", pixels_settings, input, INPUTS, "auto",                                                     \
+             "what a step sees: a row of 28 pixels, one pixel, one of 14x14 (2x2 means); auto: by length",        \
+             "task"),                                                                                             \
+        WORD_KEY("data", pixels_settings, data, TRAINED_ON, "digits",                                             \
+                 "images to train on: procedural digits (drawn, no download) or MNIST", "task"),                  \
+        WORD_KEY("test", pixels_settings, test, TESTED_ON, "same",                                                \
+                 "images to evaluate on; same: newly drawn digits, or MNIST's test images", "task"),              \
+        INT_KEY(                                                                                                  \
+            "images", pixels_settings, images, "0", 0, 1e9,                                                       \
+            "different training images, MNIST's first, the others judge after the test images; 0: all, or drawn", \
+            "task", KEY_RARE)
 
 static const config_key smnist_keys[] = {KEYS_OF_BOTH, {0}};
 static const config_key pmnist_keys[] = {
