@@ -239,7 +239,9 @@ def test_data_of_ones_own():
         ),
         "inputs has the shape .*is needed": (x[:17], targets[:17]),
         "targets has the shape": (x[:4], targets[:3]),
-        "targets holds float64; integers": (x[:4], targets[:4] * 1.0),
+        "targets holds 0.5; integers": (x[:4], targets[:4] * 0 + 0.5),
+        "targets holds nan; integers": (x[:4], np.full(4, np.nan)),
+        "targets holds 2147483648.0; integers of 32 bits": (x[:4], np.full(4, 2.0**31)),
         "inputs holds <U1": (np.full((4, 16, 2), "a"), targets[:4]),
         "target|answer|class": (x[:4], targets[:4] + 7),
         "finite|NaN|nan": (np.full((4, 16, 2), np.nan), targets[:4]),
@@ -255,6 +257,69 @@ def test_data_of_ones_own():
     with pytest.raises(seqmix.SeqmixError, match="as many of both"):
         run.fit((x, targets[:3]), steps=1)
     assert run.digest == digest
+
+
+def test_labels_may_be_reals_that_are_whole():
+    one, other = (
+        seqmix.Run("mixer=attention&task=own", length=4, channels=1, classes=2, answers="one", batch=4)
+        for _ in range(2)
+    )
+    x = np.ones((3, 4))
+    one.step_on(x, np.zeros(3))
+    other.step_on(x, np.zeros(3, int))
+    assert one.digest == other.digest
+
+
+def test_each_step_is_told():
+    told, run, other = [], small(steps=5), small(steps=5)
+    assert run.step(on_step=lambda metrics: told.append((metrics.step, metrics.loss))).step == 5
+    other.step()
+    assert [step for step, _ in told] == [1, 2, 3, 4, 5] and run.digest == other.digest
+    assert np.array_equal(np.float32([loss for _, loss in told]), run.losses)
+
+    def stop(metrics):
+        if metrics.step == 2:
+            raise StopIteration
+
+    run = small(steps=5)
+    with pytest.raises(StopIteration):
+        run.step(on_step=stop)
+    assert run.metrics.step == 2
+
+
+def test_weights_are_set_by_hand():
+    run, other = small(seed=1), small(seed=2)
+    names = [name for name, tensor in run.tensors.items() if "grad:" not in name and name in other.tensors]
+    assert run.digest != other.digest
+    for name in names:
+        other.set_weight(name, run.tensors[name].copy())
+    assert run.digest == other.digest
+    shape = run.tensors["embedding"].shape
+    for sentence, name, values in (
+        (r"embedding has the shape \[\d+\]\[16\]; \[3\] was given", "embedding", np.zeros(3)),
+        ("finite", "embedding", np.full(shape, np.nan)),
+        ("nothing", "nothing", np.zeros(3)),
+        ("name is 3", 3, np.zeros(3)),
+        ("holds <U1", "embedding", np.full(shape, "a")),
+    ):
+        with pytest.raises(seqmix.SeqmixError, match=sentence):
+            run.set_weight(name, values)
+    assert run.digest == other.digest
+
+
+def test_what_a_notebook_shows():
+    run = small(steps=20)
+    sentence = r"step 0 of 20; \d+ weights, inputs \[4\]\[32\], targets \[4\]\[\d+\]>$"
+    assert re.search(sentence, repr(run)) and html.escape(repr(run)) in run._repr_html_()
+    assert "<svg" not in run._repr_html_()
+    run.step()
+    shown = run._repr_html_()
+    points = re.search('points="([^"]*)"', shown)[1].split()
+    assert len(points) == 20 and f"to {run.losses[-1]:.4g}" in shown
+    assert points[int(np.argmin(run.losses))].endswith(",80.0")
+    assert points[int(np.argmax(run.losses))].endswith(",0.0")
+    run.close()
+    assert run._repr_html_() == "<code>&lt;seqmix.Run, closed&gt;</code>"
 
 
 def test_one_thread_at_a_time():

@@ -40,9 +40,13 @@ def reals(value: Any, name: str, dtype: type = np.float64) -> np.ndarray:
 
 
 def integers(value: Any, name: str) -> np.ndarray:
-    """int32, contiguous."""
+    """int32, contiguous. Reals are taken where each is a whole number, as np.zeros(n) is."""
     array = to_numpy(value, name)
-    if array.dtype.kind not in "iu":
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array) & (array == np.floor(array))
+        if not whole.all():
+            raise SeqmixError(f"{name} holds {array[~whole].flat[0]}; integers are allowed")
+    elif array.dtype.kind not in "iu":
         raise SeqmixError(f"{name} holds {array.dtype}; integers are allowed")
     if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
         raise SeqmixError(

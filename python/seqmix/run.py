@@ -9,7 +9,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Callable, Iterator, Mapping, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ._config import as_bytes, config_text, config_values
 from ._files import write_whole
 from ._memory import Handle, Memory, Tensors
 from ._program import output
+from ._shown import page_of
 from .state import State, make
 
 __all__ = ["Evaluation", "Metrics", "Run", "Sample"]
@@ -133,6 +134,20 @@ class Run:
         run._take(at)
         return run
 
+    def set_weight(self, name: str, values: Any) -> None:
+        """Write the weight `name` of `tensors`: numbers of its shape, all finite. The optimiser's moments and
+        the gradients stay as they are."""
+        if not isinstance(name, str):
+            raise SeqmixError(f"name is {name!r:.40}; it must be a weight's name, a text")
+        array = _arrays.reals(values, name, np.float32)
+        shape = self.tensors[name].shape if name in self.tensors else array.shape
+        if array.shape != shape:
+            raise SeqmixError(
+                f"{name} has the shape {shape_text(shape)}; {shape_text(array.shape)} was given"
+            )
+        with self._use() as run:
+            self._call("smx_run_set_weight", run.at, as_bytes(name), array.ctypes.data, array.size)
+
     # ---- Who may call
     def _use(self) -> contextlib.AbstractContextManager[Handle]:
         handle = self._handle
@@ -168,16 +183,32 @@ class Run:
             values = self.values
         except SeqmixError:
             return "<seqmix.Run, at work in another thread>"
+        form, metrics = self.form, self.metrics
+        reads = [form.sequences, form.length, *([form.channels] if form.channels else [])]
         return (
             f"<seqmix.Run mixer={values['mixer']} task={values['task']} seed={values['seed']}, step"
-            f" {self.metrics.step} of {values['steps']}>"
+            f" {metrics.step} of {values['steps']}; {metrics.params} weights, inputs {shape_text(reads)},"
+            f" targets {shape_text((form.sequences, form.targets))}>"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the same with the curve of the losses."""
+        try:
+            return page_of(repr(self), self.losses)
+        except SeqmixError:  # closed, or at work
+            return page_of(repr(self), ())
+
     # ---- Training
-    def step(self, n: int | None = None, progress: bool = False) -> Metrics:
+    def step(
+        self,
+        n: int | None = None,
+        progress: bool = False,
+        on_step: Callable[[Metrics], Any] | None = None,
+    ) -> Metrics:
         """Train n steps; without n, the rest of the config's. progress: a bar, where tqdm is installed.
-        Ctrl-C stops between steps. Stops with a SeqmixError where loss, gradient or a weight is no longer
-        finite; the weights are then those before.
+        on_step: called after each step with its metrics; it may look at the run, and what it raises ends the
+        training. Ctrl-C stops between steps. Stops with a SeqmixError where loss, gradient or a weight is no
+        longer finite; the weights are then those before.
         """
         metrics = self.metrics
         todo = max(0, metrics.steps - metrics.step) if n is None else _count(n, "n")
@@ -190,6 +221,9 @@ class Run:
                     self._call("smx_run_step", run.at, size)
                 bar.update(size)
                 todo -= size
+                if on_step:
+                    on_step(self.metrics)
+                    continue
                 size = max(1, min(4 * size, int(size * SLICE / max(time.monotonic() - began, 1e-9))))
         return self.metrics
 
