@@ -37,7 +37,7 @@ SMX_COPY(void, sincos_fwd)(float *s, float *c, const float *x, size_t n) {
         const size_t k = smx_min(16, n - i);
         const v16 a = k == 16 ? v16_load(x + i) : v16_load_n(x + i, k, 0.0f);
         v16 sine, cosine;
-        SMX_EACH vf_sincos(a.r[r], &sine.r[r], &cosine.r[r]);
+        SMX_ROLLED_EACH vf_sincos(a.r[r], &sine.r[r], &cosine.r[r]);
         if (k == 16) {
             v16_store(s + i, sine);
             v16_store(c + i, cosine);

@@ -35,14 +35,19 @@
 // else one function a file.
 #if defined(__wasm__) && !defined(SMX_HOT)
 #define SMX_LARGE static __attribute__((noinline, unused))
+#define SMX_LARGE_EACH SMX_ROLLED_EACH
 #else
 #define SMX_LARGE SMX_INLINE
+#define SMX_LARGE_EACH SMX_EACH
 #endif
-// Narrow tails, which the usual widths do not have: a module downloads them once a file.
+// Narrow tails, which the usual widths do not have, and what few ask for: a module downloads them once a file,
+// and the registers of 16 numbers as a loop (SMX_ROLLED_EACH).
 #if defined(__wasm__)
 #define SMX_TAIL static __attribute__((noinline, unused))
+#define SMX_ROLLED_EACH _Pragma("clang loop unroll(disable)") for (int r = 0; r < SMX_R; r++)
 #else
 #define SMX_TAIL SMX_INLINE
+#define SMX_ROLLED_EACH SMX_EACH
 #endif
 // Always inlined: no linker may keep another instruction set's copy.
 #define SMX_INLINE static inline __attribute__((always_inline, unused))

@@ -183,24 +183,24 @@ SMX_INLINE void vf_sincos(vf x, vf *sine, vf *cosine) {
 }
 
 SMX_LARGE v16 v16_exp(v16 a) {
-    SMX_EACH a.r[r] = vf_exp(a.r[r]);
+    SMX_LARGE_EACH a.r[r] = vf_exp(a.r[r]);
     return a;
 }
 SMX_LARGE v16 v16_log(v16 a) {
-    SMX_EACH a.r[r] = vf_log(a.r[r]);
+    SMX_LARGE_EACH a.r[r] = vf_log(a.r[r]);
     return a;
 }
 SMX_LARGE v16 v16_sigmoid(v16 a) {
-    SMX_EACH a.r[r] = vf_sigmoid(a.r[r]);
+    SMX_LARGE_EACH a.r[r] = vf_sigmoid(a.r[r]);
     return a;
 }
 SMX_LARGE v16 v16_tanh(v16 a) {
-    SMX_EACH a.r[r] = vf_tanh(a.r[r]);
+    SMX_LARGE_EACH a.r[r] = vf_tanh(a.r[r]);
     return a;
 }
 
 SMX_LARGE v16 v16_exp_down(v16 a) {
-    SMX_EACH a.r[r] = vf_exp_down(a.r[r], SMX_EXP_FLOOR);
+    SMX_LARGE_EACH a.r[r] = vf_exp_down(a.r[r], SMX_EXP_FLOOR);
     return a;
 }
 
@@ -208,7 +208,7 @@ SMX_LARGE v16 v16_exp_down(v16 a) {
 // times smaller than the rounding of their sum, but their products with small gradients are denormal, which
 // halves the speed of a solved model.
 SMX_LARGE v16 v16_softmax_exp(v16 a) {
-    SMX_EACH a.r[r] = vf_exp_down(a.r[r], -41.5f);
+    SMX_LARGE_EACH a.r[r] = vf_exp_down(a.r[r], -41.5f);
     return a;
 }
 

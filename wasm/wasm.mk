@@ -12,7 +12,7 @@ WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT) -fno-builtin-s
 # Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in
 # the sources: what the compiler would unroll or vectorise besides costs bytes and gains nothing measurable,
 # and so does -O2 beside -Os (steps of training took 0.97 and 0.99 of the time, medians of 15 pairs in Node).
-WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c kernels/activation.c kernels/norm.c kernels/loss.c
+WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c
 WASM_COLD := wasm/exports.c wasm/elsewhere.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
 # (-fno-inline-functions is what emcc adds where it is asked for small code.)
 WASM_SMALLEST := -Oz -fno-inline-functions
