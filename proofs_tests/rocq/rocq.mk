@@ -2,8 +2,8 @@
 #   make proofs      all of them; prints every theorem of theorems.txt as Rocq states it, with the axioms it
 #                    rests on
 # In `make test` the test `rocq` reads their texts, and compiles what has changed of those that were compiled
-# before: on a clean clone none, as all of them take minutes. `make test-all` compiles everything (proofs-all);
-# where coqc or a library of theirs is missing it is skipped and says which.
+# before: on a clean clone none, as all take minutes. `make test-all` compiles everything (proofs-all); where
+# coqc or a library of theirs is missing it is skipped and says which.
 ROCQ := proofs_tests/rocq
 COQC ?= coqc
 HAVE_COQ := $(shell command -v $(COQC) 2>/dev/null)
