@@ -168,8 +168,8 @@ const uint32_t *lab_tensor(const smx_run *run, const char *name) {
     return smx_run_tensor(run, name, &t, &failure) ? NULL : flat_tensor(&t);
 }
 
-int lab_set_weight(smx_run *run, const char *name, const float *data, size_t count) {
-    return smx_run_set_weight(run, name, data, count, &failure);
+int lab_override(smx_run *run, const char *name, size_t at, const float *data, size_t count) {
+    return smx_run_override(run, name, at, data, count, &failure);
 }
 
 // ---- Samples --------------------------------------------------------------------------------------------
@@ -185,17 +185,14 @@ const uint32_t *lab_look(smx_run *run, int stream, double index, size_t length) 
     smx_sample s;
     return smx_run_look(run, stream, (uint64_t)index, length, &s, &failure) ? NULL : flat_sample(&s);
 }
-const uint32_t *lab_predict(smx_run *run, const int32_t *tokens, size_t length) {
+// Of tokens, values and an image [28][28] the one that is there.
+const uint32_t *lab_predict(smx_run *run, const int32_t *tokens, const float *values, const uint8_t *pixels,
+                            size_t length) {
     smx_sample s;
-    return smx_run_predict(run, tokens, length, &s, &failure) ? NULL : flat_sample(&s);
-}
-const uint32_t *lab_predict_values(smx_run *run, const float *values, size_t length) {
-    smx_sample s;
-    return smx_run_predict_values(run, values, length, &s, &failure) ? NULL : flat_sample(&s);
-}
-const uint32_t *lab_predict_image(smx_run *run, const uint8_t *pixels) { // [28][28]
-    smx_sample s;
-    return smx_run_predict_image(run, pixels, &s, &failure) ? NULL : flat_sample(&s);
+    const int failed = tokens   ? smx_run_predict(run, tokens, length, &s, &failure)
+                       : values ? smx_run_predict_values(run, values, length, &s, &failure)
+                                : smx_run_predict_image(run, pixels, &s, &failure);
+    return failed ? NULL : flat_sample(&s);
 }
 const float *lab_saliency(smx_run *run, int class) {
     return smx_run_saliency(run, class, &failure);

@@ -150,6 +150,12 @@ int smx_run_tensor(const smx_run *run, const char *name, smx_tensor *tensor, smx
 // The optimiser's moments and the gradients stay. -1 where no weight has that name, or the numbers do not
 // fit; then nothing has changed.
 int smx_run_set_weight(smx_run *run, const char *name, const float *data, size_t count, smx_error *error);
+// What if: `count` finite numbers in place of those of the weight `name` from number `at` on (row-major), for
+// looks, predictions, saliency, reading and evaluations only, until dropped: name NULL drops all. A later one
+// of the same place wins. Training, states, checkpoints, the digest and smx_run_tensor go on with the
+// weights as trained. -1 where no weight has that name, or the numbers do not fit; then nothing has changed.
+int smx_run_override(smx_run *run, const char *name, size_t at, const float *data, size_t count,
+                     smx_error *error);
 
 // Look at sample `index` of the evaluation stream (or of training, stream 1): runs the model on it alone,
 // with every intermediate kept. tokens and targets have `length` entries (a target of -1 is none); predicted

@@ -40,7 +40,7 @@ static int open_trace(smx_run *r, smx_error *error) {
 const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
     if (refuse(r, error)) return NULL;
     if (answer < 0 || (size_t)answer >= r->look.graph.task.classes) answer = r->look.predicted[0];
-    const run_mode before = run_enter(r);
+    const run_mode before = run_enter_overridden(r);
     const size_t bytes = r->weights.total * sizeof(float);
     const float *gradient = NULL;
     float *kept = malloc(bytes + 1); // the gradients of the last training step are shown as well
@@ -57,7 +57,7 @@ const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
         memcpy(r->weights.grad, kept, bytes);
     }
     free(kept);
-    run_leave(before);
+    run_leave_overridden(r, before);
     return gradient;
 }
 
@@ -107,8 +107,8 @@ static const float *read_on(smx_run *r, smx_error *error) {
 
 const float *smx_run_reading(smx_run *r, smx_error *error) {
     if (refuse(r, error)) return NULL;
-    const run_mode before = run_enter(r);
+    const run_mode before = run_enter_overridden(r);
     const float *shares = read_on(r, error);
-    run_leave(before);
+    run_leave_overridden(r, before);
     return shares;
 }

@@ -131,9 +131,9 @@ static int evaluate(smx_run *r, uint64_t first, size_t count, const char *change
 
 int smx_run_evaluate_as(smx_run *r, size_t count, const char *changes, smx_evaluation *result,
                         smx_error *error) {
-    const run_mode before = run_enter(r);
+    const run_mode before = run_enter_overridden(r);
     int status = evaluate(r, 0, count, changes ? changes : "", result, error);
-    run_leave(before);
+    run_leave_overridden(r, before);
     return status;
 }
 
@@ -151,7 +151,7 @@ int smx_run_evaluate(smx_run *r, size_t count, size_t length, smx_evaluation *re
 }
 
 int smx_run_evaluate_on(smx_run *r, const smx_batch *batch, smx_evaluation *result, smx_error *error) {
-    const run_mode before = run_enter(r);
+    const run_mode before = run_enter_overridden(r);
     run_lend_pool(r, &r->train);
     tally all = {0};
     int status = user_batch_check(&r->train, batch, error);
@@ -163,7 +163,7 @@ int smx_run_evaluate_on(smx_run *r, const smx_batch *batch, smx_evaluation *resu
         count_confusion(&r->evaluation, &r->train);
         tally_result(&all, sequences, result);
     }
-    run_leave(before);
+    run_leave_overridden(r, before);
     return status;
 }
 

@@ -130,48 +130,40 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
     return make_list(r, error);
 }
 
-int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_sample *sample,
-                 smx_error *error) {
-    const run_mode before = run_enter(r);
-    int status = open_look(r, length ? length : r->c->common.length, error);
-    if (!status) {
-        batch_graph_fill(&r->look.graph, run_seed(r), stream == SMX_STREAM_TRAIN ? RNG_TRAIN : RNG_EVAL,
-                         index, 1);
-        status = replay(r, sample, error);
-    }
-    run_leave(before);
-    return status;
-}
-
-// Of the three inputs one is there.
-static int predict(smx_run *r, const int32_t *tokens, const float *values, const uint8_t *pixels,
-                   size_t length, smx_sample *sample, smx_error *error) {
-    const run_mode before = run_enter(r);
+// Sample `index` of a stream, or `own` inputs: of the three one is there.
+static int look_at(smx_run *r, int own, const int32_t *tokens, const float *values, const uint8_t *pixels,
+                   uint32_t stream, uint64_t index, size_t length, smx_sample *sample, smx_error *error) {
+    const run_mode before = run_enter_overridden(r);
     batch_graph *s = &r->look.graph;
     int status = open_look(r, length, error);
-    if (!status && !pixels) status = user_inputs_check(s, tokens, values, length, error);
+    if (!status && own && !pixels) status = user_inputs_check(s, tokens, values, length, error);
     if (!status && pixels && !s->task.task->image)
         status = config_fail(error, r->c, "task", "one that reads images: smnist or pmnist");
     if (!status) {
-        batch_graph_fill(s, 0, RNG_EVAL, 0, 0); // no targets
+        batch_graph_fill(s, run_seed(r), stream, index, !own); // own: no targets
         if (tokens) memcpy(s->g->tokens, tokens, length * sizeof *tokens);
         if (values) memcpy(s->g->values, values, length * s->task.channels * sizeof *values);
         if (pixels) s->task.task->image(&s->task, pixels, s->g->values);
         status = replay(r, sample, error);
     }
-    run_leave(before);
+    run_leave_overridden(r, before);
     return status;
 }
 
+int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_sample *sample,
+                 smx_error *error) {
+    return look_at(r, 0, NULL, NULL, NULL, stream == SMX_STREAM_TRAIN ? RNG_TRAIN : RNG_EVAL, index,
+                   length ? length : r->c->common.length, sample, error);
+}
 int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error) {
-    return predict(r, tokens, NULL, NULL, length, sample, error);
+    return look_at(r, 1, tokens, NULL, NULL, RNG_EVAL, 0, length, sample, error);
 }
 int smx_run_predict_values(smx_run *r, const float *values, size_t length, smx_sample *sample,
                            smx_error *error) {
-    return predict(r, NULL, values, NULL, length, sample, error);
+    return look_at(r, 1, NULL, values, NULL, RNG_EVAL, 0, length, sample, error);
 }
 int smx_run_predict_image(smx_run *r, const uint8_t *pixels, smx_sample *sample, smx_error *error) {
-    return predict(r, NULL, NULL, pixels, r->c->common.length, sample, error);
+    return look_at(r, 1, NULL, NULL, pixels, RNG_EVAL, 0, r->c->common.length, sample, error);
 }
 
 size_t smx_run_tensor_count(const smx_run *r) {
@@ -197,16 +189,41 @@ int smx_run_tensor(const smx_run *r, const char *name, smx_tensor *tensor, smx_e
         name);
 }
 
-int smx_run_set_weight(smx_run *r, const char *name, const float *data, size_t count, smx_error *error) {
+// Where number `at` of a weight is, if `count` finite numbers have room from there on; NULL otherwise. whole:
+// they have to be all of the weight's.
+static float *place(smx_run *r, const char *name, size_t at, const float *data, size_t count, int whole,
+                    smx_error *error) {
     smx_tensor t;
-    if (smx_run_tensor(r, name, &t, error)) return -1;
-    size_t size = (size_t)t.is_weight;
+    if (smx_run_tensor(r, name, &t, error)) return NULL;
+    size_t size = (size_t)t.is_weight, finite = 0;
     for (uint32_t i = 0; i < t.rank; i++) size *= t.shape[i];
-    size_t finite = 0;
+    size = at < size ? size - at : 0;
     while (finite < count && isfinite(data[finite])) finite++;
-    if (finite < count || count != size)
-        return error_about(error, name, "", "", "%.100s takes %zu finite numbers; it was given %zu of %zu",
-                           name, size, finite, count);
-    memcpy((float *)t.data, data, count * sizeof *data);
+    if (finite == count && (whole ? count == size : count <= size)) return (float *)t.data + at;
+    error_about(error, name, "", "",
+                "%.100s takes %zu finite numbers from number %zu on; it was given %zu of %zu", name, size, at,
+                finite, count);
+    return NULL;
+}
+
+int smx_run_set_weight(smx_run *r, const char *name, const float *data, size_t count, smx_error *error) {
+    float *to = place(r, name, 0, data, count, 1, error);
+    if (!to) return -1;
+    memcpy(to, data, count * sizeof *data);
+    return 0;
+}
+
+int smx_run_override(smx_run *r, const char *name, size_t at, const float *data, size_t count,
+                     smx_error *error) {
+    if (!name) {
+        r->n_overrides = 0;
+        return 0;
+    }
+    float *to = place(r, name, at, data, count, 0, error);
+    if (!to) return -1;
+    override *list = realloc(r->overrides, (r->n_overrides + count + 1) * sizeof *list);
+    if (!list) return error_say(error, "out of memory");
+    r->overrides = list;
+    for (size_t i = 0; i < count; i++) list[r->n_overrides++] = (override){to + i, data[i]};
     return 0;
 }

@@ -47,6 +47,7 @@ void smx_run_close(smx_run *r) {
     evaluation_close(&r->evaluation);
     attribution_close(&r->attribution);
     look_close(&r->look);
+    free(r->overrides);
     streams_close(r->streams);
     moments_close(&r->moments);
     params_free(&r->weights);

@@ -1,7 +1,7 @@
 // run_private.h: the inside of smx_run. The files of this folder stand on each other in this order,
 // and call downwards only:
-//   model, batch_graph | tally, user_data, stream.h | train, evaluate, look | attribution | step, run |
-//   checkpoint, state | draw
+//   model, batch_graph | tally, user_data, stream.h, override | train, evaluate, look | attribution | step,
+//   run | checkpoint, state | draw
 #ifndef SMX_RUN_PRIVATE_H
 #define SMX_RUN_PRIVATE_H
 
@@ -13,6 +13,11 @@
 #include "model/base/error.h"
 #include "model/train/optimiser.h"
 #include "user_data.h"
+
+// A number in place of one of a weight's, while the run looks or evaluates; otherwise the weight's is here.
+typedef struct {
+    float *at, number;
+} override;
 
 struct smx_run {
     config *c;
@@ -32,6 +37,8 @@ struct smx_run {
     smx_ranks ranks;          // count 0: the run is not shared
     evaluation evaluation;
     look look;
+    override *overrides; // of smx_run_override, oldest first
+    size_t n_overrides;
     attribution attribution;
     stream *streams; // of its states
 };
@@ -71,6 +78,17 @@ static inline run_mode run_enter(const smx_run *r) {
 static inline void run_leave(run_mode before) {
     smx_fast(before.fast);
     smx_fpenv_leave(before.environment);
+}
+// override.c
+void override_swap(smx_run *r, int back);
+// The same around what reads weights and changes none: with the caller's numbers in place.
+static inline run_mode run_enter_overridden(smx_run *r) {
+    override_swap(r, 0);
+    return run_enter(r);
+}
+static inline void run_leave_overridden(smx_run *r, run_mode before) {
+    run_leave(before);
+    override_swap(r, 1);
 }
 
 #endif

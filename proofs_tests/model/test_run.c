@@ -252,6 +252,101 @@ static void a_tensor_that_is_not_there_is_named(void **state) {
     smx_run_close(r);
 }
 
+// All that an override reaches: a look, its saliency and reading, evaluations on a stream and on a batch.
+enum { SEEN_ROWS = 28, SEEN = 4 + SEEN_ROWS * 28 + SEEN_ROWS * 10 };
+static void see_all(smx_run *r, float *seen) {
+    smx_error e = {0};
+    smx_evaluation own, given;
+    smx_sample sample;
+    float values[2 * SEEN_ROWS * 28];
+    for (size_t k = 0; k < CHECK_COUNT(values); k++) values[k] = (float)(k % 13) / 13;
+    const smx_batch batch = {NULL, values, (const int32_t[]){3, 7}, NULL, 2};
+    if (smx_run_evaluate(r, 16, 0, &own, &e) || smx_run_evaluate_on(r, &batch, &given, &e) ||
+        smx_run_look(r, SMX_STREAM_EVAL, 0, 0, &sample, &e))
+        fail_msg("%s", e.message);
+    seen[0] = (float)own.loss;
+    seen[1] = (float)given.loss;
+    seen[2] = sample.confidence[0];
+    if (smx_run_predict_values(r, values, SEEN_ROWS, &sample, &e)) fail_msg("%s", e.message);
+    seen[3] = sample.confidence[0];
+    const float *saliency = smx_run_saliency(r, 4, &e), *reading = smx_run_reading(r, &e);
+    assert_true(saliency && reading);
+    memcpy(seen + 4, saliency, SEEN_ROWS * 28 * sizeof *seen);
+    memcpy(seen + 4 + SEEN_ROWS * 28, reading, SEEN_ROWS * 10 * sizeof *seen);
+}
+
+// What a run computes with overrides is what it computes with those weights written, and neither its weights,
+// nor what it learns, nor a state that reads on hears of them.
+static void overrides_are_seen_and_not_learnt(void **state) {
+    (void)state;
+    smx_error e = {0};
+    const char *config = "mixer=cat&filters=k&task=smnist&length=28&width=16&batch=4&mlp=1";
+    const char *name = "block0.mixer.w_q";
+    enum { N = 16 * 16, AT = 5, COUNT = 40 };
+    static float own[SEEN], with[SEEN], written[SEEN], again[SEEN];
+    float weight[N], change[COUNT];
+    smx_run *r = open_run(config), *plain = open_run(config);
+    for (size_t i = 0; i < COUNT; i++) change[i] = (float)i / 16 - 1;
+    step(r, 1);
+    step(plain, 1);
+    see_all(r, own);
+    smx_tensor t;
+    assert_int_equal(smx_run_tensor(r, name, &t, &e), 0);
+    memcpy(weight, t.data, sizeof weight);
+    const uint64_t digest = smx_run_digest(r);
+    // the last of the same place wins, and the weight's own number comes back
+    for (size_t i = 0; i < 3; i++)
+        if (smx_run_override(r, name, AT + 20 - 10 * i, change + 20 - 10 * i, COUNT - 20, &e))
+            fail_msg("%s", e.message);
+    assert_int_equal(smx_run_override(r, name, AT + 20, change + 20, COUNT - 20, &e), 0);
+    // what does not fit changes nothing
+    for (size_t i = 0; i < 5; i++) {
+        const float bad[] = {1, i == 4 ? 1.0f / 0.0f : 2};
+        const char *const names[] = {"nothing", "grad:block0.mixer.w_q", name, name, name};
+        const size_t at[] = {0, 0, N - 1, SIZE_MAX, 0};
+        assert_int_equal(smx_run_override(r, names[i], at[i], bad, 2, &e), -1);
+    }
+    assert_string_equal(e.message,
+                        "block0.mixer.w_q takes 256 finite numbers from number 0 on; it was given 1 of 2");
+    assert_string_equal(e.key, name);
+    see_all(r, with);
+    assert_int_equal(smx_run_tensor(r, name, &t, &e), 0);
+    assert_memory_equal(t.data, weight, sizeof weight);
+    assert_true(smx_run_digest(r) == digest);
+    // a state reads with the weights as trained
+    float row[28] = {[3] = 1}, answers[2][10];
+    smx_run_state *states[2] = {smx_state_open(r, 1, 28, &e), smx_state_open(plain, 1, 28, &e)};
+    for (size_t i = 0; i < 2; i++) {
+        if (!states[i] || smx_state_push(states[i], NULL, row, 1, answers[i], &e)) fail_msg("%s", e.message);
+        smx_state_close(states[i]);
+    }
+    assert_memory_equal(answers[0], answers[1], sizeof answers[0]);
+    step(r, 3); // as if there were none
+    step(plain, 3);
+    assert_true(smx_run_digest(r) == smx_run_digest(plain));
+    smx_run_close(r);
+
+    r = open_run(config);
+    step(r, 1);
+    memcpy(weight + AT, change, sizeof change);
+    assert_int_equal(smx_run_set_weight(r, name, weight, N, &e), 0);
+    see_all(r, written);
+    assert_memory_equal(with, written, sizeof with);
+    for (size_t i = 0; i < 4; i++) assert_true(with[i] != own[i]);
+    assert_true(with[SEEN - 1] != own[SEEN - 1]); // (after one row no key competes with another)
+    assert_memory_not_equal(with + 4, own + 4, SEEN_ROWS * 28 * sizeof *own);
+    smx_run_close(r);
+
+    r = open_run(config);
+    step(r, 1);
+    assert_int_equal(smx_run_override(r, name, 0, change, COUNT, &e), 0);
+    assert_int_equal(smx_run_override(r, NULL, 0, NULL, 0, &e), 0);
+    see_all(r, again);
+    assert_memory_equal(again, own, sizeof own);
+    smx_run_close(r);
+    smx_run_close(plain);
+}
+
 static uint64_t digest_of_floats(const float *x, size_t n) {
     uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < n; i++) {
@@ -956,6 +1051,7 @@ static void stopped_meanwhile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overrides_are_seen_and_not_learnt),
         cmocka_unit_test(cat_learns_recall),
         cmocka_unit_test(without_filter_it_guesses),
         cmocka_unit_test(threads_change_nothing),

@@ -306,3 +306,57 @@ test('a weight: written, used by the next look, and written back to the bit; wha
     assert.equal(run.digest(), digest);
     run.close();
 });
+
+test('numbers in place of weights: looks and evaluations compute with them, nothing else hears of them', () => {
+    const config = 'mixer=cat&filters=k&task=mqar&vocab=16&length=16&pairs=2&batch=2';
+    const name = 'block0.mixer.filter_k';
+    const [run, written, plain] = [config, config, config].map((text) => lab.open(text));
+    const tried = (of) => [
+        of.look(0).confidence,
+        of.predict(Array(16).fill(3)).confidence,
+        of.evaluate({ count: 9 }),
+    ];
+    const own = [...run.tensor(name).data];
+    const [own1, embedding] = [tried(run), plain.tensor('embedding').data.slice()];
+    written.setWeight(name, [own[0], 0.5, -1]);
+    written.setWeight(
+        'embedding',
+        embedding.map((x, i) => (i === 7 ? 2 : x)),
+    );
+    run.override([
+        { name, data: [9, 9, 9] }, // later ones win
+        { name, data: [own[0]] },
+        { name, at: 1, data: [0.5, -1] },
+        { name: 'embedding', at: 7, data: new Float64Array([2]) },
+    ]);
+    for (let step = 0; step < 3; step++) {
+        if (!step) assert.deepEqual(tried(run), tried(written));
+        assert.notDeepEqual(tried(run), own1);
+        if (!step) assert.deepEqual([...run.tensor(name).data], own, 'shown as trained');
+        assert.equal(run.digest(), plain.digest());
+        assert.deepEqual(run.save(), plain.save());
+        for (const one of [run, plain]) one.step();
+    }
+    assert.equal(run.digest(), plain.digest());
+    run.override([]);
+    assert.deepEqual(tried(run), tried(plain));
+    // Where one does not fit there are none, of those before neither.
+    const size = embedding.length;
+    for (const [one, words] of [
+        [{ name: 'nothing', data: [1] }, /there is no tensor nothing/],
+        [{ name: `grad:${name}`, data: [1] }, /takes 0 finite numbers from number 0 on; it was given 1 of 1/],
+        [{ name, at: 1, data: [1, 2, 3] }, /takes 2 finite numbers from number \d+ on; it was given 3 of 3/],
+        [{ name, at: 4, data: [1] }, /takes 0 finite numbers from number \d+ on/],
+        [{ name: 'embedding', at: size - 1, data: [1, 2] }, /takes 1 finite numbers from number \d+ on/],
+        [{ name: 'embedding', at: 2 ** 32 - 1, data: [1, 2] }, /takes 0 finite numbers from number \d+ on/],
+        [{ name, data: [1, NaN] }, /given 1 of 2/],
+        [{ name, at: -1, data: [1] }, /at is -1; it must be a whole number/],
+        [{ name, data: 5 }, /allowed: an array of numbers/],
+        [null, /allowed: an array of numbers/],
+    ]) {
+        run.override([{ name, data: [5] }]);
+        assert.throws(() => run.override([{ name, data: [7] }, one]), words);
+        assert.equal(run.look(0).confidence.join(), plain.look(0).confidence.join(), String(words));
+    }
+    for (const one of [run, written, plain]) one.close();
+});

@@ -53,6 +53,7 @@ const CALLS = [
     ['predict values', VALUES, (r, x) => r.predict(x).confidence, Array(12).fill(0.5)],
     ['predictImage', IMAGE, (r, x) => r.predictImage(x).confidence, Array(784).fill(7)],
     ['setWeight', TOKENS, (r, x) => (r.setWeight('block0.mixer.gate_bias', x), r.digest()), null],
+    ['override', TOKENS, null, null],
     ['push', TOKENS, (r, x) => r.state().push(x), [1, 2, 3]],
     ['push values', VALUES, (r, x) => r.state().push(x), [1, 2, 3]],
 ];
@@ -68,8 +69,14 @@ function honest(run, numbers) {
     return Array(shape.reduce((a, b) => a * b, 1)).fill(0.25);
 }
 const WEIGHT = { name: '' };
-for (const call of CALLS)
+for (const call of CALLS) {
     if (call[0] === 'setWeight') call[2] = (r, x) => (r.setWeight(WEIGHT.name, x), r.digest());
+    if (call[0] === 'override')
+        call[2] = (r, x) => (
+            r.override([{ name: WEIGHT.name, data: x }]),
+            r.predict([1, 2, 3, 4]).confidence
+        );
+}
 
 for (const [name, config, call, numbers] of CALLS)
     test(`${name}: numbers are read once, by index, whatever their array says of itself`, () => {
@@ -202,6 +209,8 @@ test('options that close the run or its state while they are read', () => {
         tensor: (r, close) => r.tensor(text('embedding', close)),
         value: (r, close) => r.value(text('width', close)),
         'setWeight name': (r, close) => r.setWeight(text('embedding', close), [1]),
+        'override name': (r, close) => r.override([{ name: text('embedding', close), data: [1] }]),
+        'override at': (r, close) => r.override([later({ name: 'embedding', data: [1] }, 'at', 0, close)]),
         'state sequences': (r, close) => r.state(later({}, 'sequences', 1, close)),
         'loadState bytes': (r, close) => r.loadState(later({}, Symbol.toStringTag, 'ArrayBuffer', close)),
         reading: (r, close) => r.reading(later(r.look(0), 'length', 8, close)),

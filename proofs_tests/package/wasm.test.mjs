@@ -198,6 +198,8 @@ test('wrong calls are refused in words', () => {
     for (const wrong of [undefined, null, 5]) {
         refusal(() => experiment.predict(wrong), 'tokens', String(wrong));
         refusal(() => experiment.setWeight('embedding', wrong), 'embedding', String(wrong));
+        refusal(() => experiment.override([{ name: 'embedding', data: wrong }]), 'embedding', String(wrong));
+        refusal(() => experiment.override(wrong), 'overrides', String(wrong));
         refusal(() => experiment.stepOn({ tokens: wrong ?? 5, targets: [] }), 'tokens', String(wrong ?? 5));
         refusal(
             () => experiment.loadState(wrong),

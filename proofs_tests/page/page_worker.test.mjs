@@ -256,7 +256,7 @@ test('what is asked of a run is what the run says: samples, other weights, confu
     host.play([1], 12);
     await until(() => told.at(-1)?.reports.at(-1)?.state === 'done');
     const own = trained(`${RECALL}&steps=12`, 12);
-    const watch = { id: 1, index: 3, tokens: null, block: 0, detail: true, at: null, edits: {} };
+    const watch = { id: 1, index: 3, tokens: null, block: 0, detail: true, at: null, edits: [] };
     const plain = (look) => ({ ...look.sample, map: look.map && [...look.map] });
     const mine = (run) => {
         const sample = run.look(3);
@@ -271,9 +271,9 @@ test('what is asked of a run is what the run says: samples, other weights, confu
     // with other weights, and then its own again
     const edited = new Float32Array(own.tensor('block0.mixer.filter_q').data.length).fill(0.5);
     const digest = own.digest();
-    const edits = { 'block0.mixer.filter_q': edited };
+    const edits = [{ name: 'block0.mixer.filter_q', at: 0, data: edited }];
     const found = host.try(1, 40, 'pairs=1', edits);
-    const usual = host.try(1, 40, '', {});
+    const usual = host.try(1, 40, '', []);
     const kept = own.tensor('block0.mixer.filter_q').data.slice();
     assert.deepEqual(usual, own.evaluate({ count: 40 }));
     own.setWeight('block0.mixer.filter_q', edited);
@@ -293,7 +293,7 @@ test('what is asked of a run is what the run says: samples, other weights, confu
     assert.deepEqual(plain(told.at(-1).look), mine(early));
     for (const ask of [
         () => host.ask({ ...watch, id: 9 }),
-        () => host.try(9, 1, '', {}),
+        () => host.try(9, 1, '', []),
         () => host.see(9, 0),
         () => host.write(9, {}),
         () => host.recite(9, 0),

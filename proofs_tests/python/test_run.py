@@ -195,6 +195,42 @@ def test_weights_are_views_and_live_on():
     assert np.isfinite(gradient).all()
 
 
+def test_weights_in_hand():
+    name, row = "embedding", [0.0, 0.5, -1.0]
+    run, written = small(), small()
+    tried = lambda of: (of.look(0).confidence.tolist(), of.predict(np.arange(32) % 32).confidence.tolist(), of.evaluate(9))
+    own, digest, saved = tried(run), run.digest, run.save()
+    changed = written.tensors[name].copy()
+    changed.flat[1:4] = row
+    written.set_weight(name, changed)
+    assert (written.tensors[name] == changed).all() and written.digest != digest
+    with run.override({(name, 1): row}):
+        assert tried(run) == tried(written) != own
+        assert (run.digest, run.save()) == (digest, saved)
+        with run.override({name: written.tensors[name] * 0}):  # the inner one wins
+            assert tried(run) not in (own, tried(written))
+        assert tried(run) == tried(written)
+    assert tried(run) == own
+    for weights, words in [
+        ({"nothing": [1]}, "there is no tensor nothing"),
+        ({(name, changed.size): [1]}, r"takes 0 finite numbers from number \d+ on; it was given 1 of 1"),
+        ({name: [1, float("nan")]}, "given 1 of 2"),
+        ({name: [["x"]]}, "real numbers are allowed"),
+        ({name: changed.T}, r"embedding has the shape \[32\]\[16\]; it was given \[16\]\[32\]"),
+        ({(name, -1): [1]}, "at is -1; 0 to"),
+        ({5: [1]}, "5 is no name of a weight"),
+    ]:
+        with run.override({(name, 1): row}):
+            with pytest.raises(seqmix.SeqmixError, match=words):
+                with run.override({(name, 0): [9], **weights}):
+                    pass
+            assert tried(run) == tried(written), words
+        assert tried(run) == own, words
+    assert run.digest == digest
+    with run.override({(name, 1): row}):
+        run.close()  # and nothing is put back then
+
+
 def test_what_was_looked_at_is_a_copy():
     run = small()
     run.step(3)

@@ -107,6 +107,7 @@ class Run:
 
     def _take(self, at: int) -> None:
         self._handle: Handle | None = Handle(at)
+        self._overrides: list[tuple[bytes, int, np.ndarray]] = []
 
     @property
     def tensors(self) -> Tensors:
@@ -354,6 +355,43 @@ class Run:
                 found[field] = np.asarray(Memory(run, where, shape, kind)).copy() if where else None
         del keep
         return Sample(**found)
+
+    # ---- Weights in hand
+    @contextlib.contextmanager
+    def override(self, weights: Mapping[str | tuple[str, int], Any]) -> Iterator[None]:
+        """What if: inside `with run.override({"embedding": values}):` looks, predictions and evaluations
+        compute with these numbers; a key (name, at) puts them from number `at` of the weight on (row-major).
+        Later ones win, inner ones over outer ones. Training, states, `tensors`, `save` and `digest` go on with
+        the weights as trained."""
+        outer = self._overrides
+        mine = [
+            self._numbers(*(key if isinstance(key, tuple) and len(key) == 2 else (key, 0)), values)
+            for key, values in weights.items()
+        ]
+        try:
+            self._override(outer + mine)
+            yield
+        finally:
+            if self._handle is not None:
+                self._override(outer)
+
+    def _numbers(self, name: Any, at: Any, values: Any) -> tuple[bytes, int, np.ndarray]:
+        if not isinstance(name, str) or not name.isascii() or "\0" in name:
+            raise SeqmixError(f"{name!r:.60} is no name of a weight; `tensors` has them")
+        numbers = _arrays.reals(values, name, np.float32)
+        weight = self.tensors.get(name)
+        if weight is not None and numbers.ndim > 1 and numbers.shape != weight.shape:
+            raise SeqmixError(
+                f"{name} has the shape {shape_text(weight.shape)}; it was given {shape_text(numbers.shape)}"
+            )
+        return name.encode(), _count(at, "at"), numbers
+
+    def _override(self, numbers: list[tuple[bytes, int, np.ndarray]]) -> None:
+        with self._use() as run:
+            self._overrides = numbers
+            self._call("smx_run_override", run.at, None, 0, None, 0)
+            for name, at, data in numbers:
+                self._call("smx_run_override", run.at, name, at, data.ctypes.data, data.size)
 
     # ---- Reading on
     def state(self, sequences: int = 1, most: int = 0, saved: bytes | None = None) -> State:

@@ -60,11 +60,9 @@ export interface Exports extends KernelModule {
     lab_tensor_count(run: Pointer): number;
     lab_tensor_at(run: Pointer, i: number): Pointer;
     lab_tensor(run: Pointer, name: Pointer): Pointer;
-    lab_set_weight(run: Pointer, name: Pointer, data: Pointer, count: number): number;
+    lab_override(run: Pointer, name: Pointer, at: number, data: Pointer, count: number): number;
     lab_look(run: Pointer, stream: number, index: number, length: number): Pointer;
-    lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
-    lab_predict_values(run: Pointer, values: Pointer, length: number): Pointer;
-    lab_predict_image(run: Pointer, pixels: Pointer): Pointer;
+    lab_predict(run: Pointer, tokens: Pointer, values: Pointer, pixels: Pointer, length: number): Pointer;
     lab_saliency(run: Pointer, answer: number): Pointer;
     lab_reading(run: Pointer): Pointer;
     lab_provide(name: Pointer, bytes: Pointer, size: number): number;

@@ -2,6 +2,7 @@
 // (getters, proxies, toString), which may close a run or grow the memory: everything is read once, by index,
 // into arrays of our own, before anybody asks for a run's address.
 import { SeqmixError } from './error.js';
+import type { Override } from './types.js';
 
 const MOST = 2 ** 29 - 1; // numbers of 32 bits that a module's memory can hold
 
@@ -94,4 +95,23 @@ export function numbers(
             throw refuse(String(value), 'whole numbers', `number ${i} of the ${what} is ${value}`);
     }
     return new Uint8Array(own.buffer);
+}
+
+/** What is to stand in place of weights: all of it read, nothing of it checked against the weights. */
+export function overridesOf(list: Iterable<Override>) {
+    if (typeof (list as Iterable<Override> | null | undefined)?.[Symbol.iterator] !== 'function') {
+        const allowed = 'a list of { name, at, data }';
+        throw new SeqmixError(
+            `overrides: there is ${String(list)}; allowed: ${allowed}`,
+            'overrides',
+            String(list),
+            allowed,
+        );
+    }
+    return [...list].map((one: Partial<Override> | null | undefined) => {
+        const { name, at = 0, data } = one ?? {};
+        const text = String(name);
+        const n = lengthOf(text, data as ArrayLike<number>);
+        return { name: text, at: count(at, `${text}: at`), n, bytes: numbers(text, data, n, true) };
+    });
 }

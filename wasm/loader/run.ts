@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Config, configText } from './config.js';
 import { SeqmixError } from './error.js';
-import { count, fileBytes, lengthOf, numbers, pixelsOf } from './numbers.js';
+import { count, fileBytes, lengthOf, numbers, overridesOf, pixelsOf } from './numbers.js';
 import { type BatchPointers, Held, type Memory, type Pointer } from './memory.js';
 import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
 import { generated, State } from './state.js';
@@ -13,6 +13,7 @@ import type {
     GenerateOptions,
     Metrics,
     OpenOptions,
+    Override,
     Piece,
     Sample,
     StateOptions,
@@ -168,11 +169,37 @@ export class Run {
     setWeight(name: string, data: ArrayLike<number>): void {
         const m = this.#memory;
         const n = lengthOf(name, data);
-        const bytes = numbers(name, data, n, true);
-        const failed = m.withText(name, (text) =>
-            m.withBytes(bytes, (at) => m.x.lab_set_weight(this.#open, text, at, n)),
-        );
-        if (failed) throw m.error();
+        const own = new Float32Array(numbers(name, data, n, true).buffer);
+        const weight = this.tensor(name);
+        const size = weight.weight ? weight.data.length : 0;
+        const finite = own.findIndex((value) => !Number.isFinite(value));
+        if (finite >= 0 || n !== size)
+            throw new SeqmixError(
+                `${name} takes ${size} finite numbers; it was given ${finite < 0 ? n : finite} of ${n}`,
+                name,
+            );
+        weight.data.set(own);
+    }
+    /**
+     * What if: numbers in place of weights', for look, predict, saliency, reading and evaluations only, until
+     * the next call of this (an empty list: none). Training, states, checkpoints, the digest and `tensor` go
+     * on with the weights as trained. Throws where one does not fit; then there are none.
+     */
+    override(list: Iterable<Override>): void {
+        const m = this.#memory;
+        const drop = () => m.x.lab_override(this.#open, 0, 0, 0, 0);
+        drop();
+        try {
+            for (const { name, at, n, bytes } of overridesOf(list))
+                m.withText(name, (text) =>
+                    m.withBytes(bytes, (data) => {
+                        if (m.x.lab_override(this.#open, text, at, data, n)) throw m.error();
+                    }),
+                );
+        } catch (error) {
+            drop();
+            throw error;
+        }
     }
     /** Names and shapes of all tensors that `tensor` can read now. */
     tensors(): { name: string; shape: number[]; weight: boolean }[] {
@@ -248,8 +275,8 @@ export class Run {
         return this.#sample(
             this.#memory.withBytes(bytes, (at) =>
                 channels
-                    ? x.lab_predict_values(this.#open, at, n / channels)
-                    : x.lab_predict(this.#open, at, n),
+                    ? x.lab_predict(this.#open, 0, at, 0, n / channels)
+                    : x.lab_predict(this.#open, at, 0, 0, n),
             ),
         );
     }
@@ -257,7 +284,7 @@ export class Run {
     predictImage(pixels: Uint8Array): Sample {
         return this.#sample(
             this.#memory.withBytes(pixelsOf(pixels, 784), (at) =>
-                this.#memory.x.lab_predict_image(this.#open, at),
+                this.#memory.x.lab_predict(this.#open, 0, 0, at, 0),
             ),
         );
     }

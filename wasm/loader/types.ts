@@ -131,6 +131,12 @@ export interface Tensor {
     /** A trained weight; neither its gradient nor something that a sample went through. */
     weight: boolean;
 }
+/** Numbers in place of a weight's: `data` from number `at` (row-major; default 0) of the weight on. */
+export interface Override {
+    name: string;
+    at?: number;
+    data: ArrayLike<number>;
+}
 export interface Sample {
     length: number;
     classes: number;

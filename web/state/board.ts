@@ -111,7 +111,7 @@ const answering = new Set<Cell>();
 async function answer(cell: Cell, { ticket }: Entry): Promise<void> {
     if (answering.has(cell)) return;
     answering.add(cell);
-    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: {}, block: 0, at: null, detail: false };
+    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: [], block: 0, at: null, detail: false };
     const told = await pool()
         .ask(watch)
         .catch(() => null); // its worker went: the run says so
@@ -158,7 +158,7 @@ export async function seenInside(cell: Cell): Promise<Look | null> {
             : await pool().open(ticket, textOfAll(lab(), [values]));
         if (isProblem(opened)) return null;
     }
-    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: {}, block: 0, at: null, detail: true };
+    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: [], block: 0, at: null, detail: true };
     const told = await pool()
         .ask(watch)
         .catch(() => null); // its worker went

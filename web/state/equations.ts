@@ -118,7 +118,7 @@ export async function seen(name: string): Promise<{ tensor: Tensor; step: number
             id,
             index: view.value.sample,
             tokens: null,
-            edits: {},
+            edits: [],
             block: 0,
             at: null,
             detail: true,

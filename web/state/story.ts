@@ -161,7 +161,7 @@ export interface Told {
 }
 export const told = signal<Partial<Record<Kind, Told>>>({});
 
-export const ask = (kind: Kind, tokens: readonly number[], edits: Edits = {}): Promise<Look | null> =>
+export const ask = (kind: Kind, tokens: readonly number[], edits: Edits = []): Promise<Look | null> =>
     askWhole(kind, filled(tokens), edits);
 function askWhole(kind: Kind, tokens: readonly number[], edits: Edits): Promise<Look | null> {
     const entry = modelOf(kind);
@@ -179,7 +179,7 @@ function askWhole(kind: Kind, tokens: readonly number[], edits: Edits): Promise<
         .ask(watch)
         .then((look) => (look && !isProblem(look) ? look : null));
 }
-export async function tryAt(kind: Kind, count: number, changes: string, edits: Edits = {}) {
+export async function tryAt(kind: Kind, count: number, changes: string, edits: Edits = []) {
     const entry = modelOf(kind);
     const found = entry && (await pool().try(entry.ticket, count, changes, edits));
     return found && !isProblem(found) ? found : null;
@@ -200,7 +200,7 @@ export interface Choice {
     /** Weights with which its network gives every token one filter: the mean of those that it chose here. */
     still: Edits;
 }
-export async function choice(edits: Edits = {}): Promise<Choice | null> {
+export async function choice(edits: Edits = []): Promise<Choice | null> {
     const tokens = whole.value;
     const asked = line.value;
     const seen = await askWhole('focus', tokens, edits);
@@ -220,7 +220,10 @@ export async function choice(edits: Edits = {}): Promise<Choice | null> {
         line: asked,
         look: { ...seen, sample: { ...seen.sample, predicted } },
         theta,
-        still: { [CHOOSER[0]]: Array.from(last.data, () => 0), [CHOOSER[1]]: bias },
+        still: [
+            { name: CHOOSER[0], at: 0, data: Array.from(last.data, () => 0) },
+            { name: CHOOSER[1], at: 0, data: bias },
+        ],
     };
 }
 /** Share of held-out answers with these weights. */
@@ -250,7 +253,7 @@ export const tapsOf = (look: Look): number[] => [
 ];
 async function follow(kind: Kind): Promise<void> {
     const held = kind === 'keys' ? hand.value : null;
-    const edits: Edits = held ? { [FILTER]: held } : {};
+    const edits: Edits = held ? [{ name: FILTER, at: 0, data: held }] : [];
     const asked = line.value;
     const look = await ask(kind, asked, edits);
     if (!look) return;

@@ -17,9 +17,9 @@ import { pool, selected, view } from './page.ts';
 
 /** Something besides the first view looks inside: every tensor is wanted, and perhaps an earlier step. */
 export const inspecting = signal<{ at: number | null } | null>(null);
-/** In the view Inside: weights tried in place of a run's own, by name; tokens asked in place of a
+/** In the view Inside: numbers tried in place of a run's own; tokens asked in place of a
  * sample. */
-export const edits = signal<Edits>({});
+export const edits = signal<Edits>([]);
 export const typed = signal<readonly number[] | null>(null);
 /** Whether a view shows other lengths, so that they are tried. */
 export const measuring = signal(false);
@@ -34,7 +34,7 @@ export function follow(): void {
             id: entry.ticket,
             index,
             tokens: detail ? typed.value : null,
-            edits: detail ? edits.value : {},
+            edits: detail ? edits.value : [],
             block,
             at: detail?.at ?? null,
             detail: detail !== null,
@@ -47,7 +47,7 @@ export const seeImage = (
 ): Promise<Seen | { problem: Problem } | null> => pool().see(entry.ticket, what);
 /** What a run makes of these tokens, with its own weights. */
 export async function answersOf({ ticket }: Entry, tokens: readonly number[]): Promise<Look | Problem> {
-    const watch = { id: ticket, index: 0, tokens, edits: {}, block: 0, at: null, detail: false };
+    const watch = { id: ticket, index: 0, tokens, edits: [], block: 0, at: null, detail: false };
     const told = await pool().ask(watch);
     if (told && !isProblem(told)) return told;
     return told?.problem ?? { message: 'this run is not open', key: '', value: '', allowed: '' };

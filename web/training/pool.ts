@@ -160,7 +160,7 @@ export class Pool {
         id: number,
         count: number,
         changes = '',
-        edits: Edits = {},
+        edits: Edits = [],
     ): Promise<Evaluation | { problem: Problem } | null> {
         return (await this.#seat(id)?.host.try(id, count, changes, edits)) ?? null;
     }

@@ -83,8 +83,13 @@ export interface Report {
     problem: Problem | null;
 }
 
-/** Weights by name, to be put in the place of a run's own for as long as one question is asked of it. */
-export type Edits = Readonly<Record<string, readonly number[]>>;
+/** Numbers in place of some of a run's weights, for as long as one question is asked of it; later ones win. */
+export type Edits = readonly {
+    readonly name: string;
+    /** The first of them, row-major. */
+    readonly at: number;
+    readonly data: readonly number[];
+}[];
 
 /** What is to be followed: a sample of a run, now or as it was at an earlier step. */
 export interface Watch {

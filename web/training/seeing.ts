@@ -15,14 +15,13 @@ const NOTHING: Sample = {
     targetValues: null,
 };
 
-/** What `body` gives while the run has these weights; then it has its own again, to the bit. */
+/** What `body` gives while looks and evaluations compute with these numbers. */
 export function withWeights<T>(run: Run, edits: Edits, body: () => T): T {
-    const own = Object.keys(edits).map((name) => [name, run.tensor(name).data.slice()] as const);
+    run.override(edits);
     try {
-        for (const [name, values] of Object.entries(edits)) run.setWeight(name, values);
         return body();
     } finally {
-        for (const [name, values] of own) run.setWeight(name, values);
+        run.override([]);
     }
 }
 
@@ -45,7 +44,9 @@ function looked(run: Run, watch: Watch, step: number): Look {
     const name = maps.get(block);
     const copy = (name: string): Tensor => {
         const tensor = run.tensor(name);
-        return { ...tensor, data: tensor.data.slice() }; // another thread's soon
+        const data = tensor.data.slice(); // another thread's soon
+        for (const edit of watch.edits) if (edit.name === name) data.set(edit.data, edit.at);
+        return { ...tensor, data };
     };
     const map = name === undefined ? null : copy(name);
     const wanted = ({ name, weight }: { name: string; weight: boolean }) =>

@@ -19,9 +19,9 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
     const [judged, judge] = useState<{ of: Edits; share: number | null } | null>(null);
     const tensor = own.find(({ name }) => name === picked) ?? usual;
     const changes = edits.value;
-    const touched = Object.keys(changes).length > 0;
+    const touched = changes.length > 0;
     const share = judged?.of === changes ? judged.share : null;
-    useEffect(() => () => void (edits.value = {}), [entry.ticket]);
+    useEffect(() => () => void (edits.value = []), [entry.ticket]);
     useEffect(() => {
         if (!touched) return;
         let gone = false;
@@ -36,14 +36,19 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
     const at = Math.min(row, rows - 1);
     // What it was before it was taken in hand: the look shows what is in hand.
     const before = start?.name === tensor.name ? start.values : [...tensor.data];
-    const values = changes[tensor.name] ?? before;
+    const values = [...before];
+    for (const { at, data } of changes) values.splice(at, data.length, ...data); // all of this weight
     const mine = values.slice(at * columns, (at + 1) * columns);
     const learnt = before.slice(at * columns, (at + 1) * columns);
     const reach = Math.max(1.5, 2 * Math.max(...learnt.map(Math.abs)));
-    const set = (next: readonly number[]) => {
+    /** Numbers from `first` on, in place of what they cover. */
+    const put = (first: number, data: readonly number[]) => {
         if (start?.name !== tensor.name) keep({ name: tensor.name, values: before });
-        edits.value = { [tensor.name]: values.map((old, i) => next[i - at * columns] ?? old) };
+        const last = first + data.length;
+        const others = changes.filter((one) => one.at < first || one.at + one.data.length > last);
+        edits.value = [...others, { name: tensor.name, at: first, data }];
     };
+    const set = (next: readonly number[]) => put(at * columns, next);
     const norm = (all: readonly number[]) => Math.hypot(...all);
     const factor = norm(learnt) > 0 ? norm(mine) / norm(learnt) : 0;
     const step = entry.live.value.step;
@@ -58,7 +63,7 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
                     <select
                         value={tensor.name}
                         onChange={({ currentTarget }) => {
-                            edits.value = {};
+                            edits.value = [];
                             keep(null);
                             setRow(0);
                             pick(currentTarget.value);
@@ -93,7 +98,7 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
                     type="button"
                     disabled={!touched}
                     onClick={() => {
-                        edits.value = {};
+                        edits.value = [];
                         keep(null);
                     }}
                 >
@@ -108,7 +113,7 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
                             name={`${short(tensor.name)} ${i}`}
                             value={value}
                             reach={reach}
-                            set={(next) => set(mine.map((old, j) => (j === i ? next : old)))}
+                            set={(next) => put(at * columns + i, [next])}
                         />
                     ))
                 ) : (

@@ -70,7 +70,7 @@ export function Chosen() {
         void (async () => {
             const free = await choice();
             const still = free && (await choice(free.still));
-            const shares = free && done ? [await sharedBy({}), await sharedBy(free.still)] : [];
+            const shares = free && done ? [await sharedBy([]), await sharedBy(free.still)] : [];
             if (free && still && !gone) setSeen({ free, still, shares });
         })();
         return () => {
