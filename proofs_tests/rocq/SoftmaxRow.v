@@ -1,8 +1,8 @@
 (* SoftmaxRow.v: how far a row of softmax and of softmax attention errs, in IEEE 754 binary32.
 
    A row as attention.c computes it, each operation rounded to nearest even: n scores, each the tile's sum
-   over d of (scale q) k; the largest is taken from each; Exp.v's exponential of the difference, 0 below
-   -41.5; the canonical sum of the n; r, 1 over that. A weight is its exponential times r, an output the
+   over d of (scale q) k; the largest is taken from each; Exp.v's exponential of the difference, 0
+   below -41.5; the canonical sum of the n; r, 1 over that. A weight is its exponential times r, an output the
    tile's sum over N >= n columns of exponentials (from n on zeros) times values, times r. Proved for every
    n, d and N and all inputs for which scores, differences, sum and result are finite, u = 2^-24, eta =
    2^-150, D the largest difference of two scores, or 42 where that is less, a = (1 + 1.48 u) e^(u D) - 1,
