@@ -133,6 +133,8 @@ $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python
 	@$(RUN) $(RUN_OPTIONS) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
 $(call script, sdist,    python/sdist.sh,                   proofs_tests/support/tap.sh $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (what each version left, with the names of the Python package)
+# (the wheel for Pyodide: make test-elsewhere)
+$(call script, pyodide,  package/pyodide.test.mjs,          proofs_tests/digests_configs.txt $(if $(PY_WHY),,$(PYODIDE)/wheel.made))
 $(call script, versions, tools/versions.test.mjs,           scripts/versions.mjs docs/VERSIONS.md proofs_tests/digests.txt proofs_tests/digests_configs.txt web/state/url.ts wasm/package/package.json $(wildcard include/seqmix/*.h proofs_tests/versions/*/*) $(MODULE) build/seqmix $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 $(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
@@ -144,7 +146,7 @@ include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-build/test/arm.count build/test/musl.count build/test/sdist.count build/test/cluster.count build/test/prove_c.count: RUN_OPTIONS := --timeout 1800
+build/test/arm.count build/test/musl.count build/test/sdist.count build/test/pyodide.count build/test/cluster.count build/test/prove_c.count: RUN_OPTIONS := --timeout 1800
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 
@@ -162,4 +164,4 @@ build/clang-exact/seqmix: build/clang-exact/libseqmix.a $(BIN)/seqmix
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build sdist torture cluster prove_c,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build sdist pyodide torture cluster prove_c,$(SCRIPT_TESTS)) presets
