@@ -83,7 +83,7 @@ export interface Report {
     problem: Problem | null;
 }
 
-/** Numbers in place of some of a run's weights, for as long as one question is asked of it; later ones win. */
+/** Numbers in place of some of a run's weights while one question is asked of it; later ones win. */
 export type Edits = readonly {
     readonly name: string;
     /** The first of them, row-major. */
