@@ -104,27 +104,18 @@ BESIDE void near_gradient(float *dp, const float *g, const head_scratch *w, size
 
 // ---- Weights of a row -----------------------------------------------------------------------------------
 
-// (Functions of their own in a module: few ask for a cap or a sigmoid's weights.)
-SMX_TAIL v16 tanh_apart(v16 a) {
-    SMX_ROLLED_EACH a.r[r] = vf_tanh(a.r[r]);
-    return a;
-}
-SMX_TAIL v16 sigmoid_apart(v16 a) {
-    SMX_ROLLED_EACH a.r[r] = vf_sigmoid(a.r[r]);
-    return a;
-}
 // Scores of a row through a tanh; what stands in ds (or NULL), gradients behind it, through its slope.
 BESIDE void cap_row(float *s, float *ds, size_t n, float cap) {
     const v16 a = v16_set(cap), one = v16_set(1.0f);
     for (size_t j = 0; j < n; j += 16) {
-        const v16 t = tanh_apart(v16_div(v16_load(s + j), a));
+        const v16 t = v16_tanh(v16_div(v16_load(s + j), a));
         v16_store(s + j, v16_mul(a, t));
         if (ds) v16_store(ds + j, v16_mul(v16_load(ds + j), v16_mul(v16_sub(one, t), v16_add(one, t))));
     }
 }
 BESIDE void sigmoid_row(float *s, const smx_attention *p, size_t head, size_t i, size_t n, size_t columns) {
     finish_logits(s, p, head, i, n);
-    for (size_t j = 0; j < n; j += 16) v16_store(s + j, sigmoid_apart(v16_load(s + j)));
+    for (size_t j = 0; j < n; j += 16) v16_store(s + j, v16_sigmoid(v16_load(s + j)));
     clear_after(s, smx_round_up(n, 16), columns);
 }
 // The sink's weight joins the sum of a row.

@@ -12,11 +12,9 @@ SMX_INLINE float exp_sum(const float *x, float max, size_t V) {
     return v16_hsum(s);
 }
 
-SMX_TAIL float log_of(float x) {
+SMX_INLINE float log_of(float x) {
     float t[16];
-    v16 a = v16_set(x);
-    SMX_ROLLED_EACH a.r[r] = vf_log(a.r[r]);
-    v16_store(t, a);
+    v16_store(t, v16_log(v16_set(x)));
     return t[0];
 }
 

@@ -40,8 +40,8 @@
 #define SMX_LARGE SMX_INLINE
 #define SMX_LARGE_EACH SMX_EACH
 #endif
-// Narrow tails, which the usual widths do not have, and what few ask for: a module downloads them once a
-// file, and what is done to the registers of 16 numbers as a loop (SMX_ROLLED_EACH).
+// Narrow tails, which the usual widths do not have, and functions that no kernel spends its time in: a module
+// downloads them once a file, and what they do to the registers of 16 numbers as a loop (SMX_ROLLED_EACH).
 #if defined(__wasm__)
 #define SMX_TAIL static __attribute__((noinline, unused))
 #define SMX_ROLLED_EACH _Pragma("clang loop unroll(disable)") for (int r = 0; r < SMX_R; r++)

@@ -182,20 +182,20 @@ SMX_INLINE void vf_sincos(vf x, vf *sine, vf *cosine) {
     *cosine = vf_select(ok, cs, vf_set(SMX_NAN));
 }
 
-SMX_LARGE v16 v16_exp(v16 a) {
-    SMX_LARGE_EACH a.r[r] = vf_exp(a.r[r]);
+SMX_TAIL v16 v16_exp(v16 a) {
+    SMX_ROLLED_EACH a.r[r] = vf_exp(a.r[r]);
     return a;
 }
-SMX_LARGE v16 v16_log(v16 a) {
-    SMX_LARGE_EACH a.r[r] = vf_log(a.r[r]);
+SMX_TAIL v16 v16_log(v16 a) {
+    SMX_ROLLED_EACH a.r[r] = vf_log(a.r[r]);
     return a;
 }
-SMX_LARGE v16 v16_sigmoid(v16 a) {
-    SMX_LARGE_EACH a.r[r] = vf_sigmoid(a.r[r]);
+SMX_TAIL v16 v16_sigmoid(v16 a) {
+    SMX_ROLLED_EACH a.r[r] = vf_sigmoid(a.r[r]);
     return a;
 }
-SMX_LARGE v16 v16_tanh(v16 a) {
-    SMX_LARGE_EACH a.r[r] = vf_tanh(a.r[r]);
+SMX_TAIL v16 v16_tanh(v16 a) {
+    SMX_ROLLED_EACH a.r[r] = vf_tanh(a.r[r]);
     return a;
 }
 
