@@ -120,7 +120,10 @@ export async function press(page, name) {
             one.heard = false;
             one.addEventListener('click', () => (one.heard = true), { once: true, capture: true });
         });
-        await button.click();
+        // (drawn anew meanwhile: no press either)
+        await button.click().catch((error) => {
+            if (!/not clickable/.test(error.message)) throw error;
+        });
         // (a page that it sent elsewhere cannot be asked: it has heard)
         if (await button.evaluate((one) => one.heard).catch(() => true)) return;
     }

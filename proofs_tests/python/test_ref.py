@@ -185,7 +185,7 @@ REFUSED = {
     "complex": (lambda r: r.cat(X + 1j, W, W, W, W), "x holds complex128"),
     "text": (lambda r: r.cat(np.array(["a"]), W, W, W, W), "x holds <U1"),
     "ragged": (lambda r: r.cat([[1.0], [2.0, 3.0]], W, W, W, W), "x "),
-    "floats for classes": (lambda r: r.cross_entropy(X, np.ones(5)), "target holds float64; integers"),
+    "floats for classes": (lambda r: r.cross_entropy(X, np.full(5, 0.5)), "target holds 0.5; integers"),
     "beyond 32 bits": (lambda r: r.cross_entropy(X, np.full(5, 2**40)), "1099511627776"),
     "batches": (
         lambda r: r.softmax_attention_qkv(np.ones((2, 5, 4)), np.ones((3, 5, 4)), X),
