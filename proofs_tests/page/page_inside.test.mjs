@@ -133,7 +133,12 @@ onPage(
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         await stopped(page);
-        await until(page, () => /which is right/.test(document.querySelector('.score')?.textContent ?? ''));
+        // (Where it stands still depends on the machine: there a sample may be answered wrong.)
+        await eventually(async () => {
+            const right = /which is right/.test(await text(page, '.score'));
+            if (!right) await page.click('[aria-label="Next sample"]');
+            assert.ok(right, 'a sample that is answered right');
+        });
         const zoom = (name) =>
             page.$$eval(
                 '.flow .tabs label',
@@ -176,22 +181,27 @@ onPage(
                 'Answer',
             ]),
         );
-        const shares = await bars('Match');
-        const most = shares.reduce((a, b) => (b.value > a.value ? b : a));
-        const sum = shares.reduce((all, { value }) => all + value, 0);
-        assert.ok(sum > 0.95 && sum < 1.0001, `shares that can be seen add up to ${sum}`);
-        for (const { value, tall } of shares)
-            assert.ok(Math.abs(tall / most.tall - value / most.value) < 1e-3, `${tall} for ${value}`);
-        const [, said] = /most at position \d+, token \d+ \((\d+) %\)/.exec(await text(page, '.score'));
-        assert.equal(Math.round(100 * most.value), Number(said));
-        // The taps are those of Edit a weight.
-        const taps = await text(page, '.flow-taps');
-        const own = await page.$$eval('.in-hand output', (all) => all.map((one) => one.textContent));
-        for (const tap of own.slice(0, 3))
-            assert.ok(
-                taps.includes(Number(tap.replace('−', '-')).toFixed(2).replace('-', '−')),
-                `${tap} in ${taps}`,
-            );
+        // (The last report of a run is drawn some frames after it stands still.)
+        let most;
+        await eventually(async () => {
+            const shares = await bars('Match');
+            most = shares.reduce((a, b) => (b.value > a.value ? b : a));
+            const sum = shares.reduce((all, { value }) => all + value, 0);
+            assert.ok(sum > 0.95 && sum < 1.0001, `shares that can be seen add up to ${sum}`);
+            for (const { value, tall } of shares)
+                assert.ok(Math.abs(tall / most.tall - value / most.value) < 1e-3, `${tall} for ${value}`);
+            const [, said] = /most at position \d+, token \d+ \((\d+) %\)/.exec(await text(page, '.score'));
+            assert.equal(Math.round(100 * most.value), Number(said));
+            // The taps are those of Edit a weight.
+            const taps = await text(page, '.flow-taps');
+            const own = await page.$$eval('.in-hand output', (all) => all.map((one) => one.textContent));
+            assert.ok(own.length >= 3, own.join());
+            for (const tap of own.slice(0, 3))
+                assert.ok(
+                    taps.includes(Number(tap.replace('−', '-')).toFixed(2).replace('-', '−')),
+                    `${tap} in ${taps}`,
+                );
+        });
         // One number: of the token that is looked at most, and of another.
         await zoom('One number');
         await eventually(async () => {

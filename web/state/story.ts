@@ -70,7 +70,8 @@ export const touched = signal(false);
 const course: Told[] = [];
 /** Of these, what is shown again now. */
 export const replayed = signal<Told | null>(null);
-const FRAME = 1000 / 24;
+/** Milliseconds that each of them stays; where few were seen, all take a second. */
+const stay = (frames: readonly Told[]) => Math.max(1000 / 24, 1000 / frames.length);
 let frame = 0;
 
 /** On, the filter settles once more, as it was seen to, from where it beats a guess. */
@@ -83,7 +84,7 @@ export function turn(on: boolean): void {
     let began = 0;
     const draw = (now: number) => {
         began ||= now;
-        replayed.value = frames[Math.floor((now - began) / FRAME)] ?? null;
+        replayed.value = frames[Math.floor((now - began) / stay(frames))] ?? null;
         if (replayed.value) frame = requestAnimationFrame(draw);
     };
     frame = requestAnimationFrame(draw);
