@@ -85,6 +85,10 @@ $(call script, musl,     package/musl.sh,                   build/seqmix proofs_
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
 $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
+# Two thirds of what the page's tests take, a view or a browser each: make test-page, a part of make test-all,
+# which continuous integration runs with each commit.
+PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox inside intervene length manners offline \
+	proofs runs single sweep table webkit write)
 build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
 $(call script, cli,      cli/cli.test.mjs,                  $(PROGRAM) $(NPY) build/seqmix)
@@ -166,4 +170,4 @@ build/clang-exact/seqmix: build/clang-exact/libseqmix.a $(BIN)/seqmix
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build sdist torture cluster prove_c,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build sdist torture cluster prove_c $(PAGE_LATER),$(SCRIPT_TESTS)) presets

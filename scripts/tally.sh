@@ -10,6 +10,7 @@ usage() {
     cat <<'EOT'
 usage: scripts/tally.sh [--all] [NAME...]  the sum over these test programs (each must have run), or over all that ran;
                                            --all: and every program of proofs_tests/tests.txt must be among them
+                                           --all --but "NAME...": but for these, which another target judges
        scripts/tally.sh --start            before the first: what ran earlier and was up to date is marked from here on
        scripts/tally.sh --watch PID        while that process runs, says every 20 s what has been compiled since --start
        scripts/tally.sh --record NAME...   write into proofs_tests/tests.txt the tests that these programs reported
@@ -21,7 +22,7 @@ EOT
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PWD/build/tools/bin:$PATH # (the python3 that setup.sh chose)
 folder=build/test list=proofs_tests/tests.txt skips=proofs_tests/skips.txt
-whole=no record=no
+whole=no record=no but=()
 case ${1:-} in
     -h | --help) usage; exit 0 ;;
     --start) mkdir -p $folder && date +%s >$folder/started; exit ;;
@@ -37,9 +38,13 @@ case ${1:-} in
         done
         exit
         ;;
-    --all) whole=yes; shift ;;
+    --all)
+        whole=yes
+        shift
+        if [ "${1:-}" = --but ]; then read -r -a but <<<"${2:-}"; shift 2; fi
+        ;;
     --record) record=yes; shift ;;
-    -*) echo "tally: unknown option '$1'; allowed: --start, --watch, --all, --record" >&2; exit 2 ;;
+    -*) echo "tally: unknown option '$1'; allowed: --start, --watch, --all [--but], --record" >&2; exit 2 ;;
 esac
 
 names=("$@")
@@ -222,7 +227,7 @@ gather() {
             echo "count	$name	0 1 0 0 0 0"
             echo "note	$name	failed	$name	its tests stand in $list, and it is no program of \`make test\`"
         done < <(LC_ALL=C comm -23 <(grep -v '^#' $list | cut -d: -f1 | LC_ALL=C sort -u) \
-            <(printf '%s\n' "${names[@]##*/}" | LC_ALL=C sort -u))
+            <(printf '%s\n' "${names[@]##*/}" "${but[@]+"${but[@]}"}" | LC_ALL=C sort -u))
     fi
     if [ $new -gt 0 ]; then echo "new	$new"; fi
 }

@@ -128,6 +128,7 @@ check 'list: a test that is gone' '3 passed, 1 failed, 0 skipped' "$(last_line g
 check 'list: is named' 1 "$(scripts/tally.sh good | grep -c '^  good: b: stands in proofs_tests/tests.txt')"
 tests_of bad '1..1\nok 1 - c\n'
 check 'list: a program that is gone' '1 passed, 1 failed, 0 skipped' "$(last_line --all bad)"
+check 'list: a program that another target judges' '1 passed, 0 failed, 0 skipped' "$(last_line --all --but 'other good' bad)"
 check 'list: a new test is told' 1 "$(scripts/tally.sh bad | grep -c '^1 new test')"
 check 'list: and fails where STRICT=1' '1 passed, 1 failed, 0 skipped' "$(STRICT=1 last_line bad)"
 sed -i.old '1s/as .* has them/as Plan9 mips has them/' proofs_tests/tests.txt
