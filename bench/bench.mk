@@ -2,7 +2,7 @@
 # programs. Included by the Makefile after wasm/wasm.mk. Results lie in build/bench/.
 BENCH_WASM_OBJ := $(BENCH_SRC:%.c=build/obj/emcc/wasm/%.o) build/obj/emcc/wasm/bench/ceiling.o build/obj/emcc/wasm/bench/exports.o
 build/obj/emcc/wasm/bench/%.o: WASM_LEVEL := -O3
-build/wasm/bench.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(BENCH_WASM_OBJ) bench/exports.txt
+build/wasm/bench.wasm: $(call wasm_of,$(WASM_SRC),wasm) $(BENCH_WASM_OBJ) bench/exports.txt
 	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,bench/exports.txt) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
 BENCH_ARGS ?=

@@ -17,8 +17,10 @@ WASM_COLD := wasm/exports.c wasm/elsewhere.c wasm/print.c $(MODEL_SRC) $(TASK_SR
 # (-fno-inline-functions is what emcc adds where it is asked for small code.)
 WASM_SMALLEST := -Oz -fno-inline-functions
 WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),$(WASM_SMALLEST),-Os -fno-inline-functions $(if $(filter $(WASM_HOT),$<),-DSMX_HOT)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
-# (engines with SIMD have had these two for years)
-WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
+# (Engines with SIMD have had these two for years, and Safari without it since 15. What is no kernel has no
+# lanes: one object of it is in every module.)
+WASM_FLAGS_both := -mnontrapping-fptoint -msign-ext
+WASM_FLAGS_wasm := -msimd128 $(WASM_FLAGS_both) -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
 WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run train graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
@@ -45,10 +47,13 @@ WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sig
 WASM_FOR_GZIP = node scripts/for-gzip.mjs $@.new.wasm $@ && rm $@.new.wasm
 
 WASM_MODULES := build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix-scalar.wasm
-build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
-build/obj/emcc/scalar/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
+define wasm_objects
+build/obj/emcc/$1/%.o: %.c wasm/wasm.mk | setup
+	@mkdir -p $$(@D) && $$(WASM_CC) $$(WASM_CFLAGS) $$(WASM_LEVEL) $$(WASM_FLAGS_$1) $$(CPPFLAGS) -MMD -MP -c $$< -o $$@
+endef
+$(foreach kind,both wasm scalar,$(eval $(call wasm_objects,$(kind))))
+# $(call wasm_of,SOURCES,wasm or scalar): their objects
+wasm_of = $(patsubst %.c,build/obj/emcc/$2/%.o,$(filter kernels/%,$1)) $(patsubst %.c,build/obj/emcc/both/%.o,$(filter-out kernels/%,$1))
 # (checks.wasm plans programs of its own.)
 WASM_EXPORTED = mkdir -p $(@D) && awk -v make=exports -v also=smx_program_plan -v but='$1' -f scripts/kernels.awk $(filter-out %.awk %.mk,$^) >$@
 $(WASM_EXPORTS): kernels/kernels.txt wasm/exports.c scripts/kernels.awk wasm/wasm.mk
@@ -59,11 +64,11 @@ $(WASM_SMALL_EXPORTS): kernels/kernels.txt wasm/exports.c $(filter kernels/%,$(W
 WASM_BUILD = mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$1) $(WASM_SIMD) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@.new.wasm && $(WASM_FOR_GZIP) && echo "built $@"
 $(WASM_MODULES): scripts/for-gzip.mjs
 build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm: WASM_SIMD := -msimd128
-build/wasm/seqmix.wasm: $(WASM_SMALL_SRC:%.c=build/obj/emcc/wasm/%.o) $(WASM_SMALL_EXPORTS)
+build/wasm/seqmix.wasm: $(call wasm_of,$(WASM_SMALL_SRC),wasm) $(WASM_SMALL_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_SMALL_EXPORTS))
-build/wasm/seqmix-whole.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(WASM_EXPORTS)
+build/wasm/seqmix-whole.wasm: $(call wasm_of,$(WASM_SRC),wasm) $(WASM_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_EXPORTS))
-build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) $(WASM_EXPORTS)
+build/wasm/seqmix-scalar.wasm: $(call wasm_of,$(WASM_SRC),scalar) $(WASM_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_EXPORTS))
 
 # checks.wasm: the self-check, a side module that calls into seqmix-whole.wasm or seqmix-scalar.wasm.
@@ -76,7 +81,7 @@ build/wasm/checks.wasm: $(CHECKS_OBJ)
 # verify.wasm: the proofs, the oracle, the constructions and the check of a text beside the same kernels, for
 # who wants to see them run again. Loaded by the page only when it is asked for.
 VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions/*.c) $(filter-out %/proof_certificates.c,$(PROOF_SRC)) proofs_tests/proofs/test_errata.c $(wildcard check/*.c) $(REF_SRC)
-VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o %/wasm/print.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
+VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(call wasm_of,$(filter-out wasm/%,$(WASM_SRC)),wasm)
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) -Os -fno-inline-functions $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
 build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js scripts/for-gzip.mjs
