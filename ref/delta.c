@@ -49,7 +49,7 @@ int ref_delta_bwd(double *dq, double *dk, double *dv, double *dbeta, double *dg,
     const size_t size = p->dk * p->dv;
     double *S, *R, *G, *miss, *du;
     void *memory =
-        ref_carve(&S, (p->L + 1) * size, &R, p->L * size, &G, size, &miss, p->L * p->dv, &du, p->dv, REF_END);
+        ref_carve(&S, (p->L + 1) * size, &R, size, &G, size, &miss, p->L * p->dv, &du, p->dv, REF_END);
     if (!memory) return REF_NO_MEMORY;
     for (size_t b = 0; b < p->B; b++)
         for (size_t h = 0; h < p->H; h++) {
@@ -57,7 +57,7 @@ int ref_delta_bwd(double *dq, double *dk, double *dv, double *dbeta, double *dg,
             state_begin(S, start, head, size);
             for (size_t t = 0; t < p->L; t++) {
                 const size_t row = (b * p->L + t) * p->H + h;
-                write_row(S + (t + 1) * size, R + t * size, miss + t * p->dv, S + t * size, k + row * p->dk,
+                write_row(S + (t + 1) * size, R, miss + t * p->dv, S + t * size, k + row * p->dk,
                           v + row * p->dv, beta[row], g, p, b, t, h);
             }
             state_begin(G, dstate, head, size);
@@ -68,12 +68,13 @@ int ref_delta_bwd(double *dq, double *dk, double *dv, double *dbeta, double *dg,
                     dq[row * p->dk + a] = p->scale * ref_dot(S + (t + 1) * size + a * p->dv, dout, p->dv);
                     ref_axpy(G + a * p->dv, dout, p->scale * q[row * p->dk + a], p->dv);
                 }
+                gates_apply(R, S + t * size, g, p, b, t, h); // again: kept for all rows it is as much as S
                 ref_gemm(du, kt, G, 1, p->dv, p->dk, p->dk, p->dv, p->dv, 0);
                 dbeta[row] = ref_dot(du, e, p->dv);
                 ref_scale(dv + row * p->dv, du, beta[row], p->dv);
                 for (size_t a = 0; a < p->dk; a++) {
                     dk[row * p->dk + a] = beta[row] * ref_dot(G + a * p->dv, e, p->dv) -
-                                          ref_dot(R + t * size + a * p->dv, dv + row * p->dv, p->dv);
+                                          ref_dot(R + a * p->dv, dv + row * p->dv, p->dv);
                     ref_axpy(G + a * p->dv, dv + row * p->dv, -kt[a], p->dv);
                 }
                 gates_back(G, dg, S + t * size, g, p, b, t, h);

@@ -100,6 +100,14 @@ void oracle_put_size(oracle_case *c, const char *name, size_t value) {
     put_size(c, name, strlen(name), value);
 }
 
+void oracle_take_rows(oracle_case *c, size_t L) {
+    size_t *known = (size_t *)known_size(c, "L", 1);
+    if (known)
+        *known = L;
+    else
+        oracle_put_size(c, "L", L);
+}
+
 // What was given for one declared parameter, checked.
 static int check_given(oracle_case *c, const oracle_declared *d, const json *v) {
     size_t size;

@@ -100,6 +100,8 @@ const oracle_slot *oracle_slot_of(const oracle_case *c, oracle_kind kind, const 
 int oracle_fail(oracle_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t oracle_size(const oracle_case *c, const char *name);
 void oracle_put_size(oracle_case *c, const char *name, size_t value);
+// After open: L is so many, whatever the parameters say.
+void oracle_take_rows(oracle_case *c, size_t L);
 double oracle_real(const oracle_case *c, const char *name);
 int oracle_flag(const oracle_case *c, const char *name);
 int oracle_choice(const oracle_case *c, const char *name);        // index among the allowed words

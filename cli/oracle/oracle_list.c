@@ -6,7 +6,9 @@
 
 int oracle_has_heads(const oracle_mechanism *m) {
     for (const oracle_array *a = m->arrays; a->name; a++)
-        if (a->kind == ORACLE_INPUT && strcmp(a->name, "q") == 0) return 1;
+        if (a->kind == ORACLE_INPUT &&
+            (!strcmp(a->name, "q") || (!strncmp(a->shape, "L H*", 4) && strcmp(a->name, "dy"))))
+            return 1;
     return 0;
 }
 
@@ -66,10 +68,12 @@ void oracle_list(const oracle_mechanism *only) {
         print_mechanism(only);
         return;
     }
-    printf("Every array is NAME.npy. Inputs may have leading batch dimensions; d_INPUT.npy is its gradient, "
-           "summed over the\n"
-           "batch where the input has none. Sizes that a shape names are found from the arrays; other "
-           "parameters without\n"
-           "a default must be given.\n\n");
+    printf(
+        "Every array is NAME.npy. Inputs may have leading batch dimensions; d_INPUT.npy is its gradient, "
+        "summed over the\n"
+        "batch where the input has none. Sizes that a shape names are found from the arrays; other "
+        "parameters without\n"
+        "a default must be given. cu.npy, int32 [N+1], beside them: N sequences in one, rows cu[n] to cu[n+1] - "
+        "1.\n\n");
     for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m)) print_mechanism(m);
 }

@@ -224,6 +224,145 @@ test('--layout bhld is the same numbers with the heads apart', () => {
     }
 });
 
+/** Each head of [H][L][d] as often as `times`. */
+const repeated = ({ shape, data }, times) => {
+    const head = data.length / shape[0];
+    return {
+        shape: [shape[0] * times, ...shape.slice(1)],
+        data: Array.from({ length: shape[0] * times }, (_, h) => {
+            const from = Math.floor(h / times) * head;
+            return [...data.slice(from, from + head)];
+        }).flat(),
+    };
+};
+/** What the oracle gives on arrays by heads. */
+function byHeads(mechanism, arrays, ...more) {
+    const out = at(`by-heads${folders++}`);
+    works('oracle', mechanism, '--layout', 'bhld', ...more, '--in', newFolder(arrays), '--out', out);
+    return Object.fromEntries(readdirSync(out).map((file) => [file.slice(0, -4), readNpy(join(out, file))]));
+}
+/** A case of [4][9][3] with two heads of keys, values and what erases, and one of gates. */
+const few = () => ({
+    q: wave([4, 9, 3], 0.7),
+    k: wave([2, 9, 3], 0.5),
+    v: wave([2, 9, 3], 0.3),
+    a: wave([2, 9, 3], 0.11),
+    b: wave([2, 9, 3], 0.05),
+    g: array([1, 9, 3], (i) => -Math.abs(Math.sin(i))),
+    dy: wave([4, 9, 3], 1.7),
+});
+const each = (arrays) =>
+    Object.fromEntries(Object.entries(arrays).map(([id, a]) => [id, repeated(a, 4 / a.shape[0])]));
+
+test('--layout bhld: an array with fewer heads has them shared, its gradient is the sum', () => {
+    const shared = byHeads('dplr_core', few());
+    const alone = byHeads('dplr_core', each(few()));
+    assert.deepEqual([...shared.y.data], [...alone.y.data]);
+    assert.deepEqual([...shared.state.data], [...alone.state.data]);
+    for (const [id, { shape }] of Object.entries(few())) {
+        if (id === 'dy') continue;
+        const mine = shared[`d_${id}`];
+        const theirs = alone[`d_${id}`].data;
+        assert.deepEqual(mine.shape, shape);
+        const times = 4 / shape[0];
+        for (let i = 0; i < mine.data.length; i++) {
+            let sum = 0;
+            for (let e = 0; e < times; e++) sum += theirs[(Math.floor(i / 27) * times + e) * 27 + (i % 27)];
+            assert.ok(Math.abs(mine.data[i] - sum) < 1e-12 * Math.max(1, Math.abs(sum)), id);
+        }
+    }
+    const rows = { r: 'q', g: 'a', k: 'k', v: 'v', kk: 'b', a: 'a' };
+    const { d_r } = byHeads('rwkv7_core', {
+        ...Object.fromEntries(Object.entries(rows).map(([id, from]) => [id, few()[from]])),
+        dy: few().dy,
+    });
+    assert.deepEqual(d_r.shape, [4, 9, 3]);
+    const { q, k, v, dy } = few();
+    assert.deepEqual(byHeads('attn_core', { q, k, v, dy }).d_k.shape, [2, 9, 3]);
+    const three = { ...few(), k: wave([3, 9, 3], 0.5) };
+    const by = (arrays, ...more) => [
+        'oracle',
+        'dplr_core',
+        '--layout',
+        'bhld',
+        ...more,
+        '--in',
+        newFolder(arrays),
+        '--out',
+        at('refused'),
+    ];
+    refuses(/k has 3 heads, which do not divide H = 4, the most that an array has/, ...by(three));
+    refuses(/q has 4 heads, which do not divide H = 2, the parameter/, ...by(few(), '--param', 'H=2'));
+    refuses(/dy has 2 heads; it must have H = 4, as y/, ...by({ ...few(), dy: wave([2, 9, 3], 1) }));
+    refuses(/g.npy has the shape \[9\]; --layout bhld wants/, ...by({ ...few(), g: wave([9], 1) }));
+});
+
+test('packed sequences give what each alone gives, in a batch too', () => {
+    const cu = (...at) => ({ shape: [at.length], data: at, dtype: '<i4' });
+    const whole = each(few());
+    const batch = 2;
+    const twice = (a, size) => ({ shape: [batch, ...size], data: [...a.data, ...a.data.map((x) => -x / 2)] });
+    const arrays = Object.fromEntries(
+        Object.entries(whole).map(([id, a]) => [id, id === 'g' ? a : twice(a, a.shape)]),
+    );
+    const s0 = wave([batch, 3, 4, 3, 3], 0.9);
+    const packed = byHeads('dplr_core', { ...arrays, s0, cu: cu(0, 2, 3, 9) });
+    assert.deepEqual(packed.state.shape, [batch, 3, 4, 3, 3]);
+    assert.deepEqual(packed.d_g.shape, [4, 9, 3]);
+    const cut = ({ shape, data }, from, to) => {
+        const [L, d] = shape.slice(-2);
+        const heads = data.length / (L * d);
+        return {
+            shape: [...shape.slice(0, -2), to - from, d],
+            data: Array.from({ length: heads }, (_, h) => [
+                ...data.slice((h * L + from) * d, (h * L + to) * d),
+            ]).flat(),
+        };
+    };
+    const nth = ({ data }, n) => ({
+        shape: [batch, 4, 3, 3],
+        data: [0, 1].flatMap((b) => [...data.slice((b * 3 + n) * 36, (b * 3 + n + 1) * 36)]),
+    });
+    [0, 2, 3].forEach((from, n) => {
+        const to = [2, 3, 9][n];
+        const one = byHeads('dplr_core', {
+            ...Object.fromEntries(Object.entries(arrays).map(([id, a]) => [id, cut(a, from, to)])),
+            s0: nth(s0, n),
+        });
+        for (const [id, mine] of Object.entries(packed)) {
+            const part = id === 'state' || id === 'd_s0' ? nth(mine, n) : cut(mine, from, to);
+            assert.deepEqual(part.data, [...one[id].data], id);
+        }
+    });
+    const args = (bad, more = {}) => [
+        'oracle',
+        'dplr_core',
+        '--layout',
+        'bhld',
+        '--in',
+        newFolder({ ...whole, ...more, cu: bad }),
+        '--out',
+        at('refused'),
+    ];
+    refuses(/cu ends with 8; it must end with L = 9/, ...args(cu(0, 8)));
+    refuses(/cu goes from 3 to 3; each sequence must have a row or more/, ...args(cu(0, 3, 3, 9)));
+    refuses(/cu begins with 1/, ...args(cu(1, 9)));
+    refuses(/cu is <f8 of the shape \[2\]; it must be <i4 \[N\+1\]/, ...args(array([2], (i) => 9 * i)));
+    refuses(
+        /s0 must be one for each of the packed sequences/,
+        ...args(cu(0, 9), { s0: wave([2, 4, 3, 3], 1) }),
+    );
+    refuses(
+        /cu.npy is no array of long_conv/,
+        'oracle',
+        'long_conv',
+        '--in',
+        newFolder({ x: wave([9, 2], 1), conv_k: wave([2, 9], 1), cu: cu(0, 9) }),
+        '--out',
+        at('refused'),
+    );
+});
+
 test('attention by heads is attention', () => {
     const arrays = { q: wave([H, L, d], 0.7), k: wave([H, L, d], 0.5), v: wave([H, L, d], 0.3) };
     works(

@@ -4,6 +4,7 @@ budget, right ones never are; what else layers do wrong (raise, hang, keep state
 SEQMIX_CONFORMANCE=all judges the whole list and SEQMIX_CONFORMANCE_SEEDS (50) of a thousand seeds, drawn by the number
 that it prints; else a share of both, and each wrong layer only up to its first wrong case. docs/ORACLE.md has a row for
 each fault, with what refused it: SEQMIX_CONFORMANCE=write writes them."""
+import functools
 import hashlib
 import os
 import random
@@ -84,17 +85,29 @@ def test_the_list():
     assert listed == [(planted.LAYERS[a][1], b) for a, b in names]
 
 
-@pytest.mark.parametrize("dtype", ["f64", "f32"])
+def in_float32(f):
+    """f in float32, its inputs and results in the format of what goes in, as kernels are."""
+
+    @functools.wraps(f)
+    def function(*inputs, **named):
+        form = inputs[0].dtype
+        y = f(*(x if x is None else x.float() for x in inputs), **{n: x if x is None else x.float() for n, x in named.items()})
+        return tuple(x.to(form) for x in y) if isinstance(y, tuple) else y.to(form)
+
+    return function
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "bf16", "f16"])
 @pytest.mark.parametrize("layer", planted.LAYERS)
 def test_right(layer, dtype, capsys):
     """Within the whole plan, and over seeds of a short one (of attention, seed 2 has saturated logits of two rows)."""
-    seeds = [2]
+    seeds, function = [2], planted.right(layer) if dtype in ("f64", "f32") else in_float32(planted.right(layer))
     if WHOLE:
         seeds = [0, *sorted(random.Random(DRAWN_BY).sample(range(1, 1001), SEEDS))]
         with capsys.disabled():
             print(f"\n# {layer}, {dtype}: {SEEDS} seeds of 1,000, drawn by SEQMIX_CONFORMANCE_SEED={DRAWN_BY}")
     for seed in seeds:
-        report = judged(planted.right(layer), layer, dtype=dtype, seed=seed, budget=(1 if seed else 60) if WHOLE else 0.5)
+        report = judged(function, layer, dtype=dtype, seed=seed, budget=(1 if seed else 60) if WHOLE else 0.5)
         assert report, f"seed {seed}: {report}"
 
 
@@ -306,15 +319,6 @@ def test_what_the_wrong_cases_share(monkeypatch):
     report = judged(planted.wrong("attention", *planted.before_return("if q.shape[0] == 3: y = y * 1.01")), "attention", budget=8)
     assert report.only == "batch = 3" and "wrong only where batch = 3" in str(report)
     assert "the reference times 1.01" in str(report)
-
-
-def in_float32(f):
-    """f in float32, its inputs and results in the format of what goes in, as kernels are."""
-
-    def function(q, k, v):
-        return f(q.float(), k.float(), v.float()).to(q.dtype)
-
-    return function
 
 
 LOW = {

@@ -1,8 +1,9 @@
 """seqmix.ref: the oracle in Python is the oracle of the program: every case of the set of test vectors,
 outputs, intermediates and gradients; batches, layouts, names; and what does not fit is refused in one
 sentence."""
-import json
 import inspect
+import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,122 @@ def test_layout_bhld_is_bld_with_heads_apart():
     assert all(np.array_equal(flat(slopes[n]), others[n]) for n in "qkv")
 
 
+# ---- Shapes that kernels have: docs/ORACLE.md's table is what was tried here (SEQMIX_SHAPES=write writes it)
+ORACLE = Path(__file__).parents[2] / "docs/ORACLE.md"
+BEGIN, END = "<!-- shapes -->\n", "<!-- /shapes -->"
+SHAPES = ["grouped", "inverse", "packed", "start state", "window", "soft cap", "sinks", "QK norm", "bhld", "scale"]
+OF_PARAMS = {"window": "window", "soft cap": "softcap", "sinks": "sinks", "QK norm": "q_gain", "scale": "scale"}
+
+
+def drawn_apart(m):
+    """A case of 11 rows, its rows of heads as [2][4][L][d] and [2][4][L], its parameters, and which are apart."""
+    heads = {n: 4 for n in ("H", "Hkv", "HV", "Hq", "Hk", "Hv") if n in m.params}
+    sizes = {"D": 32} if "D" in m.params and m.has_heads else {}
+    onnx = m.name == "linear_attention_core"  # (whose gates' columns, and states, are as many as v's heads)
+    sizes = {"mode": "linear"} if onnx else sizes
+    given = seqmix.testing.draw(m.name, 3, 11, (2,), not onnx, **heads, **sizes)
+    params = {n: v for n, v in given.pop("params").items() if n not in given}
+    active = {a.name: ref_heads(a.shape) for a in m._active(params) if a.kind == "input"}
+    apart = {n: h for n, h in active.items() if h and m.has_heads}
+    return {n: seqmix.ref._split(a, apart[n].columns, 4) if n in apart else a for n, a in given.items()}, params, apart
+
+
+ref_heads = seqmix.ref._heads
+
+
+def with_fewer(m, given, params, apart, names):
+    """Two heads instead of four of these give what each of them twice gives, gradients their sums; or None."""
+    few, twice = dict(given), dict(given)
+    for n in names:
+        at = -3 if apart[n].columns else -2
+        few[n] = np.take(given[n], [0, 2], at)
+        twice[n] = np.repeat(few[n], 2, at)
+    sizes = {n: v for n, v in params.items() if n not in ("Hkv", "HV", "Hq", "Hk", "Hv")}
+    try:
+        y, slopes = m.value_and_grad(**few, **sizes, layout="bhld")
+    except seqmix.SeqmixError:
+        return None
+    y2, slopes2 = m.value_and_grad(**twice, **sizes, layout="bhld")
+    y, y2 = (x if isinstance(x, np.ndarray) else x.y for x in (y, y2))
+    assert y.shape == y2.shape and np.allclose(y, y2, rtol=1e-12, atol=1e-12), (m.name, names)
+    for n in names:
+        summed = slopes2[n].reshape(*(2, 2, 2), *slopes2[n].shape[2:]).sum(2)
+        assert np.allclose(slopes[n], summed, rtol=1e-11, atol=1e-11), (m.name, n)
+    return True
+
+
+def as_each_alone(m, given, params, apart):
+    """Sequences of 4, 1 and 6 rows in one give what each alone gives."""
+    kind = {"layout": "bhld"} if m.has_heads else {}
+    row = {n: -2 if n in apart and apart[n].columns or n == "dy" and apart else -1 if n in apart else 1 for n in given}
+    rows = {n for n in given if any(a.name == n and a.shape.startswith("L ") for a in m._arrays)}
+    states = {n for n in given if n not in rows and any(a.name == n and a.sequence for a in m._arrays)}
+    many = {n: np.stack([a * s for s in (1.0, 0.5, -0.25)], 1) if n in states else a for n, a in given.items()}
+    y, slopes = m.value_and_grad(**many, **params, **kind, cu=[0, 4, 5, 11])
+    y = [y] if isinstance(y, np.ndarray) else y
+    weights = {n: 0 for n in given if n not in rows | states}
+    for i, (first, last) in enumerate([(0, 4), (4, 5), (5, 11)]):
+        one = {n: np.take(a, range(first, last), row[n]) if n in rows else a for n, a in many.items()}
+        one |= {n: many[n][:, i] for n in states}
+        sizes = {n: last - first if n == "L" else v for n, v in params.items()}
+        z, own = m.value_and_grad(**one, **sizes, **kind)
+        for name, a, b in zip(m.outputs, y, [z] if isinstance(z, np.ndarray) else z):
+            if b is not None:
+                mine = np.take(a, range(first, last), row["dy"]) if name == "y" else a[:, i]
+                assert np.array_equal(mine, b), (m.name, name)
+        for n, b in own.items():
+            if n in weights:
+                weights[n] = weights[n] + b
+            else:
+                mine = np.take(slopes[n], range(first, last), row[n]) if n in rows else slopes[n][:, i]
+                assert np.array_equal(mine, b), (m.name, n)
+    for n, total in weights.items():
+        assert n not in slopes or np.allclose(slopes[n], total, rtol=1e-12, atol=1e-12), (m.name, n)
+    return True
+
+
+def shapes_of(m):
+    """Which of SHAPES it has, each tried."""
+    if not m.has_gradient:
+        return set()
+    has = {n for n, names in OF_PARAMS.items() if any(x in m.params or x in m.inputs for x in names.split())}
+    has |= {"window"} if m.name == "sliding_core" else set()
+    starts = [a for a in m._arrays if a.kind == "input" and a.sequence and a.optional and not a.shape.startswith("L ")]
+    has |= {"start state"} if any(a.name in m.inputs for a in starts) else set()
+    given, params, apart = drawn_apart(m)
+    if m.has_heads and params.get("mode") != "packed":
+        flat = {n: seqmix.ref._join(a, apart[n].columns) if n in apart else a for n, a in given.items()}
+        (y, _), (z, _) = m.value_and_grad(**given, **params, layout="bhld"), m.value_and_grad(**flat, **params)
+        y, z = (x if isinstance(x, np.ndarray) else x.y for x in (y, z))
+        assert np.array_equal(seqmix.ref._join(y, "d"), z), m.name
+        has |= {"bhld"}
+        written = ["k" if "k" in m.inputs else "g", "v"]  # (HGRN2's gate is its key)
+        if apart.keys() >= {*written} and with_fewer(m, given, params, apart, written):
+            has |= {"grouped"}
+        first = "r" if "r" in apart else "q"
+        if first in apart and with_fewer(m, given, params, apart, [first]):
+            has |= {"inverse"}
+    if m._packs and as_each_alone(m, given, params, apart):
+        has |= {"packed"}
+    return has
+
+
+def test_shapes():
+    rows = []
+    for name in seqmix.ref.names():
+        m = getattr(seqmix.ref, name)
+        has = shapes_of(m)
+        if m.has_heads or "start state" in has:
+            rows.append(f"| `{name}` | " + " | ".join("yes" if s in has else "-" for s in SHAPES) + " |\n")
+    head = f"| | {' | '.join(SHAPES)} |\n|---{'|---' * len(SHAPES)}|\n"
+    whole = ORACLE.read_text()
+    table = whole[whole.index(BEGIN) + len(BEGIN) : whole.index(END)]
+    if os.environ.get("SEQMIX_SHAPES") == "write":
+        ORACLE.write_text(whole.replace(BEGIN + table, BEGIN + head + "".join(rows)))
+        table = head + "".join(rows)
+    assert table == head + "".join(rows)
+
+
 def test_layout_bhld_of_gates():
     q, k = rng.standard_normal((2, 2, 3, 9, 4))
     v, g = rng.standard_normal((2, 3, 9, 6)), -rng.random((2, 3, 9))
@@ -205,6 +322,17 @@ REFUSED = {
         lambda r: r.softmax_attention_qkv(X, X, X, layout="bhld"),
         r"shape \[5\]\[4\]; layout='bhld' wants",
     ),
+    "heads that do not divide": (
+        lambda r: r.softmax_attention_qkv(np.ones((4, 5, 2)), *[np.ones((3, 5, 2))] * 2, layout="bhld"),
+        "3 heads, which do not divide H = 4, the most that an array has",
+    ),
+    "heads of dy": (
+        lambda r: r.softmax_attention_qkv.value_and_grad(*[np.ones((4, 5, 2))] * 3, dy=np.ones((2, 5, 2)), layout="bhld"),
+        "dy has 2 heads; it must have H = 4, as y",
+    ),
+    "packed to too few rows": (lambda r: r.softmax_attention_qkv(X, X, X, cu=[0, 3]), r"cu is \[0, 3\]; it must .* end with L = 5"),
+    "packed without rows": (lambda r: r.softmax_attention_qkv(X, X, X, cu=[0, 3, 3, 5]), "cu is .* must begin with 0, rise"),
+    "packed filters": (lambda r: r.long_conv(X, np.ones((4, 5)), cu=[0, 5]), "long_conv has no input or parameter cu"),
     "dimensions": (lambda r: r.cat(np.ones((1,) * 30 + (5, 4)), W, W, W, np.ones((1,) * 12)), r"batch|shape"),
     "size by nothing": (lambda r: r.sinusoidal(), "the parameter L is missing"),
     "enormous": (lambda r: r.sinusoidal(L=2**30, D=2**30), "not enough memory|too large"),

@@ -136,7 +136,7 @@ class Judged:
             drawn["dy"] = np.ones_like(drawn["dy"])
         if self.layout == "bhld":
             drawn = {
-                n: ref._split(a, c, sizes["H"]) if (c := _columns(self.m, n, sizes)) is not None else a
+                n: ref._split(a, h.columns, h.number(sizes)) if (h := _heads(self.m, n, sizes)) is not None else a
                 for n, a in drawn.items()
             }
         return drawn, {n: v for n, v in sizes.items() if n not in drawn}
@@ -255,10 +255,8 @@ def _telling(w: Wrong, by_plan: bool) -> tuple:
     return (w.case.draw != "usual", w.case.draw != "full", w.case.call != "plain", -w.length if w.length <= 300 else w.length)
 
 
-def _columns(m: ref.Mechanism, name: str, params: Mapping[str, Any]) -> str | None:
-    return next(
-        (ref._heads_columns(a.shape) for a in m._active(params) if a.name == name and m.has_heads), None
-    )
+def _heads(m: ref.Mechanism, name: str, params: Mapping[str, Any]) -> ref._Heads | None:
+    return next((ref._heads(a.shape) for a in m._active(params) if a.name == name and m.has_heads), None)
 
 
 def _behaviour(

@@ -104,13 +104,29 @@ class _Case:
 
 
 # With layout="bhld": [...][L][H*d] in the library is [...][H][L][d] here, and [...][L][H] is [...][H][L].
-def _heads_columns(shape: str) -> str | None:
-    """Of a shape whose rows are all heads side by side, what a head's row is: "d", "" (one number), or None:
-    it is no such shape."""
+class _Heads(NamedTuple):
+    called: str  # "H", "Hkv"; "Hq|Hv": the larger
+    columns: str  # what a head's part of a row is: "d", "" (one number)
+
+    def number(self, sizes: Mapping[str, Any]) -> int:
+        return max(int(sizes.get(name, 1)) for name in self.called.split("|"))
+
+
+def _heads(shape: str) -> _Heads | None:
+    """Of a shape whose rows are all heads side by side; None: it is no such shape."""
     tokens = shape.split()
     if len(tokens) != 2 or tokens[0] != "L":
         return None
-    return {"D": "d", "H": ""}.get(tokens[1], tokens[1][2:] if tokens[1].startswith("H*") else None)
+    if tokens[1] == "D":
+        return _Heads("H", "d")
+    called, _, columns = tokens[1].partition("*")
+    return _Heads(called, columns) if called.startswith("H") else None
+
+
+def _shared(array: np.ndarray, heads: _Heads, each: int) -> np.ndarray:
+    """The sums over the heads that shared one: [...][H][L][d] becomes [...][H/each][L][d]."""
+    at = array.ndim - (3 if heads.columns else 2)
+    return array.reshape(*array.shape[:at], -1, each, *array.shape[at + 1 :]).sum(at + 1)
 
 
 def _join(array: np.ndarray, columns: str) -> np.ndarray:
@@ -163,7 +179,10 @@ class Mechanism:
             dict.fromkeys(a.name for a in self._arrays if a.kind == "output"), key=lambda n: n != "y"
         )
         self.has_gradient: bool = any(a.name == "dy" for a in self._arrays)
-        self.has_heads: bool = "q" in self.inputs
+        self.has_heads: bool = any(
+            a.kind == "input" and (a.name == "q" or a.shape.startswith("L H*") and a.name != "dy") for a in self._arrays
+        )
+        self._packs: bool = self._can_pack()
         self.__name__ = self.__qualname__ = self.name
         self.__doc__ = self._document()
         self.__signature__ = self._signature()
@@ -171,6 +190,13 @@ class Mechanism:
 
     def __repr__(self) -> str:
         return f"seqmix.ref.{self.name}{self.__signature__}"
+
+    def _can_pack(self) -> bool:
+        """Whether `cu` is allowed beside its inputs: no array but those of rows is as long as they are."""
+        rows = [a for a in self._arrays if a.shape.startswith("L ")]
+        others = [a for a in self._arrays if not a.shape.startswith("L ")]
+        long = any("L" in a.shape or "n_bins" in a.shape or a.name == "y" for a in others)
+        return any(a.kind == "input" and a.name != "dy" for a in rows) and not long
 
     # ---- What it says of itself
     def _document(self) -> str:
@@ -199,7 +225,12 @@ class Mechanism:
             " SeqmixError."
         ]
         if self.has_heads:
-            lines += ['layout="bhld": q, k, v, y are [...][H][L][d] instead of [...][L][H*d].']
+            lines += [
+                'layout="bhld": rows of heads are [...][H][L][d] instead of [...][L][H*d]; an array may have fewer heads,'
+                " which then share one of its."
+            ]
+        if self._packs:
+            lines += ["cu: several sequences in one array, rows cu[n] to cu[n+1] - 1 each; states are [n] of them."]
         return "\n".join(lines)
 
     def _signature(self) -> inspect.Signature:
@@ -215,6 +246,8 @@ class Mechanism:
         ]
         if self.has_heads:
             listed.append(of("layout", of.KEYWORD_ONLY, default="bld"))
+        if self._packs and "cu" not in self.inputs:
+            listed.append(of("cu", of.KEYWORD_ONLY, default=None))
         return inspect.Signature(listed)
 
     # ---- Reading what was given
@@ -253,7 +286,7 @@ class Mechanism:
             name = name[:-1] if keyword.iskeyword(name[:-1]) else name
             if name in values:
                 raise SeqmixError(f"{self.name}: {name} is given twice")
-            if name not in self.inputs and name not in self.params and name != "dy":
+            if name not in self.inputs and name not in self.params and name != "dy" and not (name == "cu" and self._packs):
                 raise SeqmixError(
                     f"{self.name} has no input or parameter {name}; it has"
                     f" {', '.join([*self.inputs, *self.params])}"
@@ -271,6 +304,8 @@ class Mechanism:
                 inputs[name] = read(value, f"{self.name}: {name}")
             elif name in self.params and name not in params:
                 params[name] = self._param(name, value)
+            elif name == "cu" and self._packs:
+                inputs[name] = _arrays.integers(value, f"{self.name}: cu")
             elif name not in self.params:
                 raise SeqmixError(f"{self.name} has no input {name} with these parameters")
         return inputs, params
@@ -286,32 +321,17 @@ class Mechanism:
             raise SeqmixError(f"{self.name} takes no layout='bhld': it has no q, k, v")
         inputs, params = self._sort(args, given)
         specs = {a.name: a for a in self._active(params) if a.kind == "input"}
-        apart = {
-            a.name: c
-            for a in self._active(params)
-            if layout == "bhld" and (c := _heads_columns(a.shape)) is not None
-        }
-        for name in inputs.keys() & apart.keys():
-            least = 3 if apart[name] else 2
-            if inputs[name].ndim < least or not inputs[name].size:
-                wanted = "[...][H][L][d]" if apart[name] else "[...][H][L]"
-                raise SeqmixError(
-                    f"{self.name}: {name} has the shape {shape_text(inputs[name].shape)}; layout='bhld' wants"
-                    f" {wanted}"
-                )
-            heads = inputs[name].shape[-least]
-            if params.setdefault("H", heads) != heads:
-                raise SeqmixError(
-                    f"{self.name}: {name} has {heads} heads; the parameter H or another array says"
-                    f" {params['H']}"
-                )
-            inputs[name] = _join(inputs[name], apart[name])
+        apart = {a.name: h for a in self._active(params) if layout == "bhld" and (h := _heads(a.shape)) is not None}
+        each = self._join_heads(inputs, params, apart)
         heads = params.get("H", 1)
         for name, array in inputs.items():  # dk of "L H*dk"
-            size = specs[name].shape.partition(" H*")[2]
+            size = specs[name].shape.partition(" H*")[2] if name in specs else ""
             if size in self.params and array.ndim and isinstance(heads, int) and heads > 0:
                 params.setdefault(size, max(1, array.shape[-1] // heads))
-        lead = {n: a.shape[: max(0, a.ndim - len(specs[n].shape.split()))] for n, a in inputs.items()}
+        cu = None if "cu" in specs else inputs.pop("cu", None)
+        states = {n for n, a in specs.items() if a.sequence and not a.shape.startswith("L ")} - {"dy"}
+        dims = {n: len(a.shape.split()) + (cu is not None and n in states) for n, a in specs.items()}
+        lead = {n: a.shape[: max(0, a.ndim - dims[n])] for n, a in inputs.items()}
         batch = next(filter(None, lead.values()), ())
         for name, own in lead.items():
             if own and own != batch:
@@ -330,17 +350,22 @@ class Mechanism:
         wanted = [a for a in self._active(params) if a.kind != "input"]
         with_gradient = [n for n in inputs if "dy" in inputs and specs[n].gradient]
 
-        def piece(at: tuple) -> list[tuple[dict, str, Any, tuple, tuple]]:
-            with _Case(self.name, params) as case:
-                for name, array in inputs.items():
-                    case.set(name, array[at] if lead[name] else array)
+        def one(given: Mapping[str, np.ndarray], sizes: Mapping[str, Any]) -> tuple[dict, dict]:
+            with _Case(self.name, sizes) as case:
+                for name, array in given.items():
+                    case.set(name, np.ascontiguousarray(array))
                 case.run()
-                found = [(outputs, a.name, case.copy(a.kind[0], a.name), batch, at) for a in wanted]
-                for name in with_gradient:
-                    found.append(
-                        (gradients, name, case.copy("d", name), *((batch, at) if lead[name] else ((), ())))
-                    )
-                return found
+                found = {a.name: case.copy(a.kind[0], a.name) for a in wanted}
+                slopes = {n: case.copy("d", n) for n in with_gradient}
+            return found, slopes
+
+        def piece(at: tuple) -> list[tuple[dict, str, Any, tuple, tuple]]:
+            given = {n: a[at] if lead[n] else a for n, a in inputs.items()}
+            found, slopes = one(given, params) if cu is None else self._packed(one, given, params, cu, states)
+            kept = [(outputs, n, a, batch, at) for n, a in found.items()]
+            for name, slope in slopes.items():
+                kept.append((gradients, name, slope, *((batch, at) if lead[name] else ((), ()))))
+            return kept
 
         pieces = list(np.ndindex(*batch))
         if len(pieces) == 1:
@@ -353,8 +378,77 @@ class Mechanism:
                 self._keep(*results)
         for results in (outputs, gradients):
             for name in results.keys() & apart.keys():
-                results[name] = _split(results[name], apart[name], heads)
+                results[name] = _split(results[name], apart[name].columns, apart[name].number(params))
+        for name in gradients.keys() & each.keys():
+            gradients[name] = _shared(gradients[name], apart[name], each[name])
         return outputs, gradients
+
+    def _join_heads(
+        self, inputs: dict[str, np.ndarray], params: dict[str, Any], apart: Mapping[str, _Heads]
+    ) -> dict[str, int]:
+        """[...][H][L][d] becomes [...][L][H*d], and what has fewer heads than H is repeated: how often, by name."""
+        number, each = {}, {}
+        for name in inputs.keys() & apart.keys():
+            least = 3 if apart[name].columns else 2
+            if inputs[name].ndim < least or not inputs[name].size:
+                wanted = "[...][H][L][d]" if apart[name].columns else "[...][H][L]"
+                raise SeqmixError(
+                    f"{self.name}: {name} has the shape {shape_text(inputs[name].shape)}; layout='bhld' wants"
+                    f" {wanted}"
+                )
+            number[name] = inputs[name].shape[-least]
+            if apart[name].called in self.params and apart[name].called != "H":
+                params.setdefault(apart[name].called, number[name])
+        own = {n: h for n, h in number.items() if apart[n].called == "H"}
+        if own:
+            says = "the parameter" if "H" in params else "the most that an array has"
+            heads = params.setdefault("H", max(own.values()))
+            for name in (n for n in inputs if own.get(n, heads) != heads):
+                if name == "dy":
+                    raise SeqmixError(f"{self.name}: dy has {own[name]} heads; it must have H = {heads}, as y")
+                if not isinstance(heads, int) or heads % own[name]:
+                    raise SeqmixError(f"{self.name}: {name} has {own[name]} heads, which do not divide H = {heads}, {says}")
+                each[name] = heads // own[name]
+        for name in number:
+            columns = apart[name].columns
+            if name in each:
+                inputs[name] = np.repeat(inputs[name], each[name], -3 if columns else -2)
+            if columns in self.params:
+                params.setdefault(columns, inputs[name].shape[-1])
+            inputs[name] = _join(inputs[name], columns)
+        return each
+
+    def _packed(
+        self, one: Callable, given: Mapping[str, np.ndarray], params: Mapping[str, Any], cu: np.ndarray, states: set[str]
+    ) -> tuple[dict, dict]:
+        """Each sequence alone; rows one after another again, states side by side, gradients of weights summed."""
+        rows = {n for n in given if n == "dy" or n not in states and self._rows(n)}
+        long = {len(given[n]) for n in rows}
+        if cu.ndim != 1 or len(cu) < 2 or cu[0] or (np.diff(cu) < 1).any() or long != {int(cu[-1])}:
+            raise SeqmixError(
+                f"{self.name}: cu is {cu.tolist()}; it must begin with 0, rise, and end with L = {max(long)}"
+            )
+        for name in given.keys() & states:
+            if len(given[name]) != len(cu) - 1:
+                raise SeqmixError(f"{self.name}: {name} must be one for each of the {len(cu) - 1} packed sequences")
+        parts = []
+        for n, (first, last) in enumerate(zip(cu, cu[1:])):
+            mine = {m: a[first:last] if m in rows else a[n] if m in states else a for m, a in given.items()}
+            parts.append(one(mine, {**params, **({"L": int(last - first)} if "L" in params else {})}))
+
+        def together(name: str, arrays: list[np.ndarray], slope: bool) -> np.ndarray:
+            if name in rows or not slope and self._rows(name):
+                return np.concatenate(arrays)
+            return sum(arrays) if slope and name not in states else np.stack(arrays)
+
+        def all_of(which: int) -> dict:
+            first = parts[0][which]
+            return {n: a if a is None else together(n, [p[which][n] for p in parts], which == 1) for n, a in first.items()}
+
+        return all_of(0), all_of(1)
+
+    def _rows(self, name: str) -> bool:
+        return any(a.name == name and a.shape.startswith("L ") for a in self._arrays)
 
     @staticmethod
     def _keep(
