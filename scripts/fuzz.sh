@@ -30,7 +30,7 @@ seeds() {
             printf '\002node7 4711 aaaa/pid:[1] 99 5f\nstep 3 of 9\nv=1\n' >"$home/$1/claim"
             printf '\0040x1.8p-1\n-0x1p-3\n0\n' >"$home/$1/curve"
             printf '\005node7\n1700000000\nwhy\nv=1&task=mqar\n' >"$home/$1/failed" ;;
-        fuzz_equations) cp examples/equations/*.eq "$home/$1" ;;
+        fuzz_equations) cp examples/equations/*.eq model/mixers/*.eq "$home/$1" ;;
         fuzz_npy)
             { printf "\223NUMPY\001\0\066\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"; printf '\n\0\0\200\077'; } >"$home/$1/one" ;;
     esac
