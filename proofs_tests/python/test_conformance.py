@@ -90,8 +90,11 @@ def in_float32(f):
 
     @functools.wraps(f)
     def function(*inputs, **named):
+        def wide(x):
+            return x.float() if hasattr(x, "float") else x  # else None, or a size
+
         form = inputs[0].dtype
-        y = f(*(x if x is None else x.float() for x in inputs), **{n: x if x is None else x.float() for n, x in named.items()})
+        y = f(*map(wide, inputs), **{name: wide(x) for name, x in named.items()})
         return tuple(x.to(form) for x in y) if isinstance(y, tuple) else y.to(form)
 
     return function
