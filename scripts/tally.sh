@@ -10,7 +10,7 @@ usage() {
     cat <<'EOT'
 usage: scripts/tally.sh [--all] [NAME...]  the sum over these test programs (each must have run), or over all that ran;
                                            --all: and every program of proofs_tests/tests.txt must be among them
-                                           --all --but "NAME...": but for these, which another target judges
+                                           --all --but "NAME...": except these, which another target judges
        scripts/tally.sh --start            before the first: what ran earlier and was up to date is marked from here on
        scripts/tally.sh --watch PID        while that process runs, says every 20 s what has been compiled since --start
        scripts/tally.sh --record NAME...   write into proofs_tests/tests.txt the tests that these programs reported
@@ -41,7 +41,11 @@ case ${1:-} in
     --all)
         whole=yes
         shift
-        if [ "${1:-}" = --but ]; then read -r -a but <<<"${2:-}"; shift 2; fi
+        if [ "${1:-}" = --but ]; then
+            [ -n "${2:-}" ] || { echo 'tally: --but wants the names of programs, as one word: "NAME NAME"' >&2; exit 2; }
+            read -r -a but <<<"$2"
+            shift 2
+        fi
         ;;
     --record) record=yes; shift ;;
     -*) echo "tally: unknown option '$1'; allowed: --start, --watch, --all [--but], --record" >&2; exit 2 ;;

@@ -17,8 +17,8 @@ WASM_COLD := wasm/exports.c wasm/elsewhere.c wasm/print.c $(MODEL_SRC) $(TASK_SR
 # (-fno-inline-functions is what emcc adds where it is asked for small code.)
 WASM_SMALLEST := -Oz -fno-inline-functions
 WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),$(WASM_SMALLEST),-Os -fno-inline-functions $(if $(filter $(WASM_HOT),$<),-DSMX_HOT)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
-# (Engines with SIMD have had these two for years, and Safari without it since 15. What is no kernel has no
-# lanes: one object of it is in every module.)
+# (Engines with SIMD have had these two for years. What is no kernel has no lanes: one object of it is in
+# every module, so that seqmix-scalar.wasm wants them too.)
 WASM_FLAGS_both := -mnontrapping-fptoint -msign-ext
 WASM_FLAGS_wasm := -msimd128 $(WASM_FLAGS_both) -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "kernels/sizes.h"
 #include "oracle.h"
 #include "oracle_batch.h"
 
@@ -120,7 +121,7 @@ static int share_heads(folder_run *f) {
         const size_t row = a->shape[a->ndim - 1] / f->heads[i] * npy_item_size(a->dtype),
                      each = H / f->heads[i];
         const size_t parts = a->count * npy_item_size(a->dtype) / row;
-        char *to = malloc(parts * each * row);
+        char *to = malloc(size_fits(size_mul(parts, each, row)));
         if (!to) return cli_fail("oracle: not enough memory for %s", in->is->name);
         for (size_t p = 0; p < parts * each; p++)
             memcpy(to + p * row, (const char *)a->data + p / each * row, row);

@@ -133,7 +133,7 @@ onPage(
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         await stopped(page);
-        // (Where it stands still depends on the machine: there a sample may be answered wrong.)
+        // (The step at which it is paused depends on the machine, and so does whether a sample is right.)
         await eventually(async () => {
             const right = /which is right/.test(await text(page, '.score'));
             if (!right) await page.click('[aria-label="Next sample"]');

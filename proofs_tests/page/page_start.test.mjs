@@ -144,6 +144,7 @@ onPage(
             weights[1],
             30_000,
         );
+        assert.ok(looks >= 3, `${looks} looks`);
         if (looks >= 12) assert.ok(new Set(seen).size >= 3, `${seen.join()}: the second weight settles`);
         else console.log(`# looked ${looks} times while it learnt: too seldom to see the weight settle`);
         assert.equal(seen.at(-1), weights[1]);

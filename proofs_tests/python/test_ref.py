@@ -132,12 +132,9 @@ def drawn_apart(m):
     sizes = {"mode": "linear"} if onnx else sizes
     given = seqmix.testing.draw(m.name, 3, 11, (2,), not onnx, **heads, **sizes)
     params = {n: v for n, v in given.pop("params").items() if n not in given}
-    active = {a.name: ref_heads(a.shape) for a in m._active(params) if a.kind == "input"}
+    active = {a.name: seqmix.ref._heads(a.shape) for a in m._active(params) if a.kind == "input"}
     apart = {n: h for n, h in active.items() if h and m.has_heads}
     return {n: seqmix.ref._split(a, apart[n].columns, 4) if n in apart else a for n, a in given.items()}, params, apart
-
-
-ref_heads = seqmix.ref._heads
 
 
 def with_fewer(m, given, params, apart, names):
@@ -325,6 +322,10 @@ REFUSED = {
     "heads that do not divide": (
         lambda r: r.softmax_attention_qkv(np.ones((4, 5, 2)), *[np.ones((3, 5, 2))] * 2, layout="bhld"),
         "3 heads, which do not divide H = 4, the most that an array has",
+    ),
+    "heads beyond memory": (
+        lambda r: r.softmax_attention_qkv(*[np.ones((1, 5, 2))] * 3, H=2**60, layout="bhld"),
+        "not enough memory for . with H = 1152921504606846976",
     ),
     "heads of dy": (
         lambda r: r.softmax_attention_qkv.value_and_grad(*[np.ones((4, 5, 2))] * 3, dy=np.ones((2, 5, 2)), layout="bhld"),

@@ -129,6 +129,7 @@ check 'list: is named' 1 "$(scripts/tally.sh good | grep -c '^  good: b: stands 
 tests_of bad '1..1\nok 1 - c\n'
 check 'list: a program that is gone' '1 passed, 1 failed, 0 skipped' "$(last_line --all bad)"
 check 'list: a program that another target judges' '1 passed, 0 failed, 0 skipped' "$(last_line --all --but 'other good' bad)"
+check 'list: --but without names is refused' 2 "$(status_of --all --but '')"
 check 'list: a new test is told' 1 "$(scripts/tally.sh bad | grep -c '^1 new test')"
 check 'list: and fails where STRICT=1' '1 passed, 1 failed, 0 skipped' "$(STRICT=1 last_line bad)"
 sed -i.old '1s/as .* has them/as Plan9 mips has them/' proofs_tests/tests.txt

@@ -412,7 +412,10 @@ class Mechanism:
         for name in number:
             columns = apart[name].columns
             if name in each:
-                inputs[name] = np.repeat(inputs[name], each[name], -3 if columns else -2)
+                try:
+                    inputs[name] = np.repeat(inputs[name], each[name], -3 if columns else -2)
+                except (MemoryError, ValueError):  # (NumPy's error for sizes beyond 64 bits)
+                    raise SeqmixError(f"{self.name}: not enough memory for {name} with H = {heads}") from None
             if columns in self.params:
                 params.setdefault(columns, inputs[name].shape[-1])
             inputs[name] = _join(inputs[name], columns)

@@ -70,8 +70,6 @@ export const touched = signal(false);
 const course: Told[] = [];
 /** Of these, what is shown again now. */
 export const replayed = signal<Told | null>(null);
-/** Milliseconds that each of them stays; where few were seen, all take a second. */
-const stay = (frames: readonly Told[]) => Math.max(1000 / 24, 1000 / frames.length);
 let frame = 0;
 
 /** On, the filter settles once more, as it was seen to, from where it beats a guess. */
@@ -81,10 +79,11 @@ export function turn(on: boolean): void {
     replayed.value = null;
     if (!on || still() || !isTrained('keys')) return;
     const frames = course.slice(course.findIndex(({ share }) => (share ?? 0) >= 1 / PAIRS));
+    const stay = Math.max(1000 / 24, 1000 / frames.length); // ms a frame; a few frames take a second in all
     let began = 0;
     const draw = (now: number) => {
         began ||= now;
-        replayed.value = frames[Math.floor((now - began) / stay(frames))] ?? null;
+        replayed.value = frames[Math.floor((now - began) / stay)] ?? null;
         if (replayed.value) frame = requestAnimationFrame(draw);
     };
     frame = requestAnimationFrame(draw);
