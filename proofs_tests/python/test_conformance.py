@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -102,16 +103,30 @@ def in_float32(f):
 
 @pytest.mark.parametrize("dtype", ["f64", "f32", "bf16", "f16"])
 @pytest.mark.parametrize("layer", planted.LAYERS)
-def test_right(layer, dtype, capsys):
-    """Within the whole plan, and over seeds of a short one (of attention, seed 2 has saturated logits of two rows)."""
+def test_right(layer, dtype, capsys, monkeypatch):
+    """Within the whole plan, and over seeds of a short one (of attention, seed 2 has saturated logits of two rows).
+    In the share the cases are counted, not timed: the same ones on every machine."""
     seeds, function = [2], planted.right(layer) if dtype in ("f64", "f32") else in_float32(planted.right(layer))
-    if WHOLE:
+    if not WHOLE:
+        plan = _judged.Judged._plan
+        monkeypatch.setattr(_judged.Judged, "_plan", lambda self, seed: [c for c in plan(self, seed) if c.rows < 65][:9])
+    else:
         seeds = [0, *sorted(random.Random(DRAWN_BY).sample(range(1, 1001), SEEDS))]
         with capsys.disabled():
             print(f"\n# {layer}, {dtype}: {SEEDS} seeds of 1,000, drawn by SEQMIX_CONFORMANCE_SEED={DRAWN_BY}")
     for seed in seeds:
-        report = judged(function, layer, dtype=dtype, seed=seed, budget=(1 if seed else 60) if WHOLE else 0.5)
+        report = judged(function, layer, dtype=dtype, seed=seed, budget=(1 if seed else 60) if WHOLE else 600)
         assert report, f"seed {seed}: {report}"
+        assert WHOLE or report.cases == 9
+
+
+@pytest.mark.parametrize("form", ["bf16", "f16"])
+def test_a_reference_of_zeros(form):
+    """What gives zeros there is right, whatever else is wrong (linear attention with zero keys)."""
+    judge = SimpleNamespace(results={"y": np.zeros((2, 3))}, form=form, tol=1e-2, roundoff=2.0**-8, moved_rms={"y": 0.0}, moved={"y": 0.0})
+    assert _judged._share(judge, "y", np.zeros((2, 3))) == (0.0, 0.0)
+    assert _judged._share(judge, "y", np.full((2, 3), 1e-30))[0] > 1
+    assert _judged._share(judge, "y", np.full((2, 3), np.nan))[0] > 1
 
 
 ROWS, LONG = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 256, 300, 512}, {1024, 1025, 2048, 4097}
