@@ -417,7 +417,7 @@ function equationsPage() {
         '  among the heads. Outside a repeat it names how many: `part(k, 0, 2)`.',
         '- **Afterwards.** A name of the scan that later lines use is a tensor `[L][heads size]`: what a line assigned, or a scalar or vector state. All other',
         "  names are the scan's own. The lines read numbers, weights and the tensors behind `over`, nothing else.",
-        '- Limits: 8 states, 2^22 numbers of them a sequence, 64 lines, 16 tensors, 31 with weights and learned starts, 400 steps.',
+        '- Limits: 8 states, 2^22 numbers of them a sequence and 2^26 in a batch, 64 lines, 16 tensors, 31 with weights and learned starts, 400 steps.',
         '',
         'Backward keeps the states of one row in 64 (fewer where they are small) and computes the rows between again. A scan is in seqmix-whole.wasm,',
         'not in seqmix.wasm.',

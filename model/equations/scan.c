@@ -756,6 +756,11 @@ static void read_states(walk *w, const equation_line *l) {
             fail(w, n, "the states of a sequence have more than %d numbers (2^22)", SCAN_STATE_FLOATS);
             return;
         }
+        if (all * w->o->g->B > SCAN_BATCH_FLOATS) {
+            fail(w, n, "the states of %zu sequences have more than %d numbers (2^26)", w->o->g->B,
+                 SCAN_BATCH_FLOATS);
+            return;
+        }
         const int r = new_register(w, n, PROGRAM_STATE, &x->shape);
         if (r < 0) return;
         w->names[w->n_names++] =

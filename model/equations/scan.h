@@ -8,7 +8,13 @@
 #include "model/graph/graph.h"
 #include "syntax.h"
 
-enum { SCAN_LINES = 64, SCAN_NUMBERS = 80, SCAN_STATE_FLOATS = 1 << 22, SCAN_REPEATS = 64 };
+enum {
+    SCAN_LINES = 64,
+    SCAN_NUMBERS = 80,
+    SCAN_STATE_FLOATS = 1 << 22,
+    SCAN_BATCH_FLOATS = 1 << 26,
+    SCAN_REPEATS = 64
+};
 
 // rank 0: a scalar, which a vector of length 1 is as well
 typedef struct {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <seqmix/run.h>
+#include <seqmix/state.h>
 
 #include "attention_texts.h"
 #include "check/check.h"
@@ -563,11 +564,111 @@ static void test_limits(void **state) {
     }
 }
 
+// A body of `times` * 4 + more steps.
+static void write_steps(char *text, size_t size, unsigned times, unsigned more) {
+    static const char *const rest[] = {"", "tanh(h)", "tanh(h) + x", "tanh(h) * x + x"};
+    snprintf(text, size,
+             "scan h[x] over x\n repeat j in %u\n  h = tanh(h * 0.5 + x) + x\n repeat j in %u\n"
+             "  h = tanh(h * x + x) - x\n%s%s%sy = h @ w_o",
+             times / 2, times - times / 2, more ? " h = " : "", rest[more], more ? "\n" : "");
+}
+static void test_two_hundred(void **state) {
+    (void)state;
+    static char text[600];
+    static check_report r;
+    smx_error e = {.message = ""};
+    // 400 steps are allowed and one more is not, so that these steps are as many as is said here.
+    lone_mixer m;
+    write_steps(text, sizeof text, 100, 0);
+    run_text(&m, text, GRAPH_EVAL, 1, 5, 2);
+    lone_mixer_close(&m);
+    char joined[2000], code[1800];
+    write_steps(text, sizeof text, 100, 1);
+    snprintf(joined, sizeof joined,
+             "mixer=equations&task=mqar&pairs=1&vocab=4&length=8&width=12&heads=2&eq=%s",
+             encoded(code, text));
+    assert_null(smx_run_open(joined, &e));
+    assert_non_null(strstr(e.message, "this scan has too many steps; 400 are allowed"));
+    // 199, 200 and 201: forward and backward against the double reading of the same text.
+    for (unsigned steps = 199; steps <= 201; steps++) {
+        write_steps(text, sizeof text, steps / 4, steps % 4);
+        config *c = config_of(text, 19, 12, 2);
+        memset(&r, 0, sizeof r);
+        if (check_config(&r, c, 3, &e)) check_fail("%u steps: %s", steps, e.message);
+        for (size_t k = 0; k < r.n_rows; k++)
+            if (!r.rows[k].fine)
+                check_fail("%u steps: %s is off by %.3g of %.3g", steps, r.rows[k].name, r.rows[k].error,
+                           r.rows[k].allowed);
+        config_free(c);
+    }
+}
+// No row: nothing is read or moved, before the first row and after it.
+static void test_no_rows(void **state) {
+    (void)state;
+    static char joined[2000], code[1800];
+    snprintf(joined, sizeof joined,
+             "mixer=equations&task=mqar&pairs=1&vocab=4&length=8&width=12&heads=2&eq=%s",
+             encoded(code,
+                     OVER "start(S, learned)\nscan S[k][v] over k, v, b\n S = S + outer(k, b * (v - k @ S))\n"
+                          " o = k @ S\ny = o @ w_o"));
+    smx_error e = {.message = ""};
+    smx_run *r = smx_run_open(joined, &e);
+    assert_non_null(r);
+    smx_run_state *s = smx_state_open(r, 1, 0, &e), *other = smx_state_open(r, 1, 0, &e);
+    assert_true(s && other);
+    const int32_t tokens[3] = {1, 2, 3};
+    for (size_t rows = 0; rows <= 3; rows += 3) {
+        size_t size[2] = {0};
+        assert_int_equal(smx_state_push(other, tokens, NULL, rows, NULL, &e), 0);
+        assert_int_equal(smx_state_push(s, tokens, NULL, rows, NULL, &e), 0);
+        for (int times = 0; times < 2; times++)
+            assert_int_equal(smx_state_push(s, tokens, NULL, 0, NULL, &e), 0);
+        assert_true(!smx_state_answers(s) == !rows);
+        void *bytes = smx_state_save(s, &size[0], &e), *same = smx_state_save(other, &size[1], &e);
+        assert_true(bytes && same && size[0] == size[1] && !memcmp(bytes, same, size[0]));
+        free(bytes);
+        free(same);
+    }
+    smx_state_close(s);
+    smx_state_close(other);
+    smx_run_close(r);
+}
+// What a batch's states would take is asked before memory is.
+static void test_batch_of_states(void **state) {
+    (void)state;
+    static const struct {
+        unsigned batch;
+        const char *size, *says;
+    } of[] = {{256, "1448", "the states of 256 sequences have more than 67108864 numbers (2^26)"},
+              {256, "2048", "the states of 256 sequences have more than 67108864"},
+              {1, "2049", "the states of a sequence have more than 4194304"},
+              {16, "2048", NULL},
+              {17, "2048", "the states of 17 sequences have more than 67108864"}};
+    for (size_t i = 0; i < CHECK_COUNT(of); i++) {
+        char joined[1000], text[300], code[700];
+        smx_error e = {.message = ""};
+        snprintf(text, sizeof text, "scan S[%s][%s] over x by one\n S = S * 0.5\n o = x\ny = o", of[i].size,
+                 of[i].size);
+        snprintf(joined, sizeof joined,
+                 "mixer=equations&task=mqar&pairs=1&vocab=4&length=8&width=1&heads=1&batch=%u&eq=%s",
+                 of[i].batch, encoded(code, text));
+        smx_run *r = smx_run_open(joined, &e);
+        if (of[i].says ? r || !strstr(e.message, of[i].says) : strstr(e.message, "the states") != NULL)
+            check_fail("batch=%u, %s by itself: %s", of[i].batch, of[i].size,
+                       r ? "was not refused" : e.message);
+        if (of[i].says && strncmp(e.message, "eq, line 1, column 6: ", 22)) check_fail("%s", e.message);
+        smx_run_close(r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cores),   cmocka_unit_test(test_layers),     cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_double),  cmocka_unit_test(test_same_words), cmocka_unit_test(test_gates),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_cores),           cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_examples),        cmocka_unit_test(test_double),
+        cmocka_unit_test(test_same_words),      cmocka_unit_test(test_gates),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_two_hundred),     cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_batch_of_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
