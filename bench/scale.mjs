@@ -181,14 +181,19 @@ function rungs(cells) {
             shell(`seqmix job 'task=mqar&steps=1' --out ${out} --eval 1 && rm -r ${out}/[0-9a-f][0-9a-f]`);
         }
         const whole = time('whole', config);
-        const part = time('rungs', config, '--rungs 0.35:1,0.7,1');
+        const part = time('rungs', config, `--rungs ${process.env.RUNGS ?? '0.2:1,0.7:1~0.03,1'}`);
         const full = results('whole');
         const names = new Set(results('rungs').map(({ name }) => name));
-        const { rate } = full.find(({ name }) => names.has(name));
-        const choices = [...new Set(full.map((one) => one.rate))].map((x) =>
-            mean(full.filter((one) => one.rate === x)),
+        const choices = new Map(
+            [...new Set(full.map((one) => one.rate))].map((x) => [
+                x,
+                mean(full.filter((one) => one.rate === x)),
+            ]),
         );
-        const lost = Math.max(...choices) - mean(full.filter(({ name }) => names.has(name)));
+        // Of those that rungs train to the end, the best one.
+        const left = full.filter(({ name }) => names.has(name)).map((one) => one.rate);
+        const rate = left.reduce((x, y) => (choices.get(y) > choices.get(x) ? y : x));
+        const lost = Math.max(...choices.values()) - choices.get(rate);
         sum.whole += whole;
         sum.rungs += part;
         sum.kept += lost === 0;
@@ -209,8 +214,8 @@ function rungs(cells) {
 
 // ---- How sure a winner is: the same grid with other seeds, and rungs replayed on its curves
 const SCHEMES = (
-    '0.35:1,0.6,1 0.35:1,0.7,1 0.25:1,0.75,1 0.45:1,0.65,1 0.5:1,0.6,1 0.5:1,0.65:2,1 0.6:1,0.7:1,1 0.15,0.65,1 ' +
-    '0.1,0.65,1 0.25,0.5,1 0.4:1,1 0.5:1,1 0.65:1,1'
+    '0.1:1,0.7:1~0.03,1 0.2:1,0.7:1~0.02,1 0.2:1,0.7:1~0.03,1 0.2:1,0.7:2~0.02,1 0.2:1,0.7~0.02,1 0.35:1,0.7:2~0.02,1 ' +
+    '0.35:1,0.7~0.02,1 0.2:1,0.7,1 0.35:1,0.7,1 0.35:1,0.6,1 0.15,0.65,1 0.4:1,1'
 ).split(' ');
 const EVERY = 15; // of 300 steps: every rung above is one of 20
 const SEEDS = [0, 1, 2, 3, 4, 5];
@@ -226,13 +231,27 @@ const standing = (grid, seeds, share = 1) =>
             }),
         ),
     );
+/** By rate the training loss of the last 24 of these steps: it stands for the held-out loss at a rung, which
+ * no curve has. */
+const losing = (grid, seeds, share) =>
+    grid.map((runs) =>
+        average(
+            seeds.map((seed) => {
+                const { curve, stride, stopped } = runs[seed];
+                const end = Math.round(share * curve.length);
+                return stopped ? Infinity : average(curve.slice(Math.max(0, end - 24 / stride), end));
+            }),
+        ),
+    );
 /** The rate that rungs end with, the best half going on, and their share of the steps. */
 function replay(grid, seeds, scheme) {
     let alive = grid.map((_, rate) => rate);
     let cost = 0;
     const before = new Map();
-    for (const rung of scheme.split(',')) {
-        const [share, few = seeds.length] = rung.split(':').map(Number);
+    for (const [k, rung] of scheme.split(',').entries()) {
+        const [, digits, colon, distance] = /^([\d.]+)(?::(\d+))?(?:~([\d.]+))?$/.exec(rung);
+        const share = Number(digits);
+        const few = Number(colon ?? seeds.length);
         const some = seeds.slice(0, few);
         for (const rate of alive)
             for (const seed of some) {
@@ -241,8 +260,12 @@ function replay(grid, seeds, scheme) {
                 before.set(at, share);
             }
         const at = standing(grid, some, share);
-        alive.sort((a, b) => at[b] - at[a] || a - b);
-        if (share < 1) alive = alive.slice(0, Math.ceil(alive.length / 2));
+        const loss = losing(grid, some, share);
+        alive.sort((a, b) => (k || distance ? at[b] - at[a] : loss[a] - loss[b]) || a - b);
+        if (share === 1) break;
+        alive = distance
+            ? alive.filter((x) => x === alive[0] || at[alive[0]] - at[x] <= Number(distance) + 1e-9)
+            : alive.slice(0, Math.ceil(alive.length / 2));
     }
     return { rate: alive[0], cost: cost / (grid.length * seeds.length) };
 }

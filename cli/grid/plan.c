@@ -15,7 +15,7 @@
 #include "table.h"
 #include "usual.h"
 
-#define FORMAT "seqmix-plan 1"
+#define FORMAT "seqmix-plan 2"
 
 // ---- The text -------------------------------------------------------------------------------------------
 
@@ -37,16 +37,33 @@ static size_t read_few(const char *text, const char **end) {
     *end = text;
     if (*text != ':') return 0;
     const size_t digits = strspn(text + 1, "0123456789");
-    if (!digits || digits > 9) return 0; // what follows is no comma
-    *end = text + 1 + digits;
-    return (size_t)atol(text + 1);
+    const size_t few = digits && digits <= 9 ? (size_t)atol(text + 1) : 0;
+    if (few) *end = text + 1 + digits; // else what follows is no comma
+    return few;
 }
 
-// Is x, of so many seeds, a rung above the last?
-static int is_next(const plan *p, double x, size_t few) {
+// "~0.03" after that, or nothing: 0.
+static double read_within(const char *text, const char **end) {
+    char *at;
+    *end = text;
+    if (*text != '~') return 0.0;
+    const double x = number_read(text + 1, &at);
+    if (at == text + 1 || !(x > 0.0 && x <= 1e9)) return 0.0; // what follows is no comma
+    *end = at;
+    return x;
+}
+
+// Adds the rung x, of so many seeds: 0, or -1: it is none above the last.
+static int add_rung(plan *p, double x, size_t few, double within) {
     const size_t n = p->n_rungs;
-    if (!(x <= 1.0) || !(x > (n ? p->rungs[n - 1] : 0.0)) || (x == 1.0 && few)) return 0;
-    return !n || !few || (p->few[n - 1] && few >= p->few[n - 1]);
+    if (n == MOST_RUNGS || !(x <= 1.0) || !(x > (n ? p->rungs[n - 1] : 0.0))) return -1;
+    if (x == 1.0 && (few || within > 0.0)) return -1;
+    if (n && few && (!p->few[n - 1] || few < p->few[n - 1])) return -1;
+    p->rungs[n] = x;
+    p->few[n] = few;
+    p->within[n] = within;
+    p->n_rungs++;
+    return 0;
 }
 
 int plan_read_rungs(plan *p, const char *rungs, const char *keep, size_t seeds) {
@@ -54,20 +71,17 @@ int plan_read_rungs(plan *p, const char *rungs, const char *keep, size_t seeds) 
     int whole = 0;
     for (p->n_rungs = 0; !whole && p->n_rungs < MOST_RUNGS; at = end + 1) {
         const double x = read_share(at, &end);
-        const char *colon = end;
-        const size_t few = read_few(colon, &end);
-        if (x == 0.0 || (*end && *end != ',') || (*colon == ':' && !few) || few > seeds ||
-            !is_next(p, x, few))
-            break;
-        p->rungs[p->n_rungs] = x;
-        p->few[p->n_rungs++] = few;
+        const size_t few = read_few(end, &end);
+        const double within = read_within(end, &end);
+        if (x == 0.0 || (*end && *end != ',') || few > seeds || add_rung(p, x, few, within)) break;
         whole = !*end;
     }
     if (!whole || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0)
         return cli_fail(
             "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the one "
             "before, the last 1, such as 0.15,0.65,1; a colon after a share says how many of the grid's %zu seeds "
-            "train up to it, never fewer than before, such as 0.35:1,0.7,1",
+            "train up to it, never fewer than before; ~0.03 behind it, that those go on who are within 0.03 of the "
+            "best, such as 0.2:1,0.7:1~0.03,1",
             rungs, MOST_RUNGS, seeds);
     p->keep = read_share(keep, &end);
     if (p->keep == 0.0 || p->keep == 1.0 || *end)
@@ -100,6 +114,7 @@ char *plan_text(const plan *p, size_t *size) {
     for (size_t i = 0; i < p->n_rungs; i++) {
         fprintf(to, " %.17g", p->rungs[i]);
         if (p->few[i]) fprintf(to, ":%zu", p->few[i]);
+        if (p->within[i] > 0.0) fprintf(to, "~%.17g", p->within[i]);
     }
     fprintf(to, "\nkeep %.17g\neval %ld\nevery %ld\nseeds %zu\n", p->keep, p->eval, p->every, p->seeds);
     for (size_t i = 0; i < p->n; i++) {
@@ -171,14 +186,12 @@ int plan_parse(plan *p, char *at) {
     char *line = next_line(&at), *end;
     if (!line || strcmp(line, FORMAT) || !(line = next_line(&at)) || strncmp(line, "rungs", 5)) return -1;
     for (line += 5; *line == ' '; line = end) {
-        const char *after;
         const double x = strtod(line, &end);
-        const int said = *end == ':';
-        const size_t few = read_few(end, &after);
-        if (p->n_rungs == MOST_RUNGS || (said && !few) || !is_next(p, x, few)) return -1;
+        const char *after = end;
+        const size_t few = read_few(after, &after);
+        const double within = read_within(after, &after);
+        if (add_rung(p, x, few, within)) return -1;
         end += after - end;
-        p->rungs[p->n_rungs] = x;
-        p->few[p->n_rungs++] = few;
     }
     if (*line || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0) return -1;
     if (!(line = next_line(&at)) || strncmp(line, "keep ", 5)) return -1;
@@ -229,9 +242,10 @@ size_t plan_seeds(const plan *p, size_t rung) { return p->few[rung] ? p->few[run
 
 double plan_share(const plan *p, size_t settings) {
     double in = (double)settings, sum = 0.0;
-    for (size_t r = 0; r < p->n_rungs; r++, in = keep_of(p, in)) {
+    for (size_t r = 0; r < p->n_rungs; r++) {
         sum += in * p->rungs[r] * (double)plan_seeds(p, r);
         if (r) sum -= in * p->rungs[r - 1] * (double)plan_seeds(p, r - 1);
+        if (p->within[r] == 0.0) in = keep_of(p, in);
     }
     return sum / (double)(settings * p->seeds);
 }
@@ -301,14 +315,31 @@ static int add_value(const plan *p, const char *folder, size_t rung, size_t i, s
     return found;
 }
 
-// By what chooses a best in the end; the loss tells those apart that are alike in it, at chance for one.
-static int by_standing(const void *a, const void *b) {
+// By what chooses a best in the end; the loss tells those apart that are alike in it.
+static int by_choice(const void *a, const void *b) {
     const standing *x = a, *y = b;
     const int u = isfinite(x->choice), v = isfinite(y->choice);
     if (u != v) return v - u;
     if (u && x->choice != y->choice) return table_better(x->metric, x->choice, y->choice) ? -1 : 1;
     if (u && x->loss != y->loss) return x->loss < y->loss ? -1 : 1;
     return (x->setting > y->setting) - (x->setting < y->setting);
+}
+
+static int by_loss(const void *a, const void *b) {
+    const standing *x = a, *y = b;
+    const int u = isfinite(x->loss), v = isfinite(y->loss);
+    if (u != v) return v - u;
+    return u && x->loss != y->loss ? (x->loss < y->loss ? -1 : 1) : by_choice(a, b);
+}
+
+// Puts those first that go on from a rung; how many these are.
+static size_t go_on(const plan *p, size_t rung, standing *all, size_t in) {
+    const double within = p->within[rung] * (double)plan_seeds(p, rung); // as choices are sums over seeds
+    qsort(all, in, sizeof *all, within > 0.0 || rung ? by_choice : by_loss);
+    if (within == 0.0) return (size_t)keep_of(p, (double)in);
+    size_t n = 1;
+    while (n < in && fabs(all[n].choice - all[0].choice) <= within + 1e-9) n++;
+    return n;
 }
 
 size_t plan_first(const plan *p, const char *config_text) {
@@ -346,8 +377,7 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
         }
         if (!status && missing->n) status = -1;
         if (status) break;
-        qsort(all, in, sizeof *all, by_standing);
-        in = (size_t)keep_of(p, (double)in);
+        in = go_on(p, r, all, in);
         size_t i = 0;
         while (i < in && all[i].setting != own) i++;
         if (i == in) break; // left behind at this rung

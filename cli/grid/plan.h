@@ -1,7 +1,8 @@
 // plan.h: successive halving (Jamieson & Talwalkar 2016): rivals train to a rung, the best of them go on to
 // the next. A plan is a file in the folder of results, named by its content: the rungs, and every rival. Who
 // goes on is decided by what the rivals' results at a rung say, which have the same bytes everywhere, so that
-// every machine decides alike.
+// every machine decides alike: at the first rung by the loss, which tells settings apart while all of them
+// still guess; at a later one by the measure, of equals by the loss.
 #ifndef CLI_GRID_PLAN_H
 #define CLI_GRID_PLAN_H
 
@@ -21,16 +22,17 @@ typedef struct {
 } plan_rival;
 typedef struct {
     size_t n_rungs;
-    double rungs[MOST_RUNGS]; // shares of the steps, ascending, the last 1
-    size_t few[MOST_RUNGS];   // so many seeds of each setting alone, never fewer than before; 0: all
-    double keep;              // share of the settings that goes on, at least one
+    double rungs[MOST_RUNGS];  // shares of the steps, ascending, the last 1
+    size_t few[MOST_RUNGS];    // so many seeds of each setting alone, never fewer than before; 0: all
+    double within[MOST_RUNGS]; // those go on whose measure is at most this far from the best; 0: a share
+    double keep;               // that share of the settings, at least one
     long eval, every;
     size_t n, seeds;
     plan_rival *rivals; // [n / seeds][seeds]: setting by setting
     char name[JOB_NAME];
 } plan;
 
-// "1/9:1,1/3,1" and "1/3", of a grid of so many seeds: 0, or 2 with the sentence printed.
+// "1/9:1,1/3~0.03,1" and "1/3", of a grid of so many seeds: 0, or 2 with the sentence printed.
 int plan_read_rungs(plan *p, const char *rungs, const char *keep, size_t seeds);
 // How many seeds of a setting train up to a rung, 0 on.
 size_t plan_seeds(const plan *p, size_t rung);
@@ -48,7 +50,8 @@ void plan_free(plan *p);
 
 // The steps of a rung, 0 on, of a training of so many.
 uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps);
-// The share of all steps that so many settings take by its rungs (p->seeds says of how many seeds).
+// The share of all steps that so many settings take by its rungs (p->seeds says of how many seeds), at most:
+// who is within a distance is known when it has come about.
 double plan_share(const plan *p, size_t settings);
 // FOLDER/ab/NAME.rung-STEP.json: the result of a job at a rung.
 int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]);

@@ -509,7 +509,10 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
                     .filter(({ config: text }) => text.includes(`mixer=${mixer}&`))
                     .map(({ config: text }) => /&rate=([^&]*)/.exec(text)[1]),
             );
-            const order = [...means].sort(([, [a, b]], [, [c, d]]) => c - a || b - d);
+            // At the first rung by the loss, at the second by the measure of choice.
+            const order = [...means].sort(
+                ([, [a, b]], [, [c, d]]) => (step === 5 ? b - d : c - a) || b - d || c - a,
+            );
             assert.deepEqual(
                 order
                     .slice(0, stayed.size)
@@ -548,9 +551,10 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         shell(lines.find((line) => line.includes(plan.slice(0, 16)) && line.endsWith('3'))).stderr,
         /no whole plan/,
     );
-    for (const bad of '1 1/3 1/3,1/9,1 0,1 2,1 x 1/3,1, .5:0,1 .5:3,1 .3:2,.6:1,1 .3,.6:1,1 .5:1,1:2 .5:,1 .5:1x,1'.split(
-        ' ',
-    ))
+    for (const bad of (
+        '1 1/3 1/3,1/9,1 0,1 2,1 x 1/3,1, .5:0,1 .5:3,1 .3:2,.6:1,1 .3,.6:1,1 .5:1,1:2 .5:,1 .5:1x,1 ' +
+        '.5~0,1 .5~-1,1 .5~,1 .5~x,1 .5~nan,1 .5~inf,1 .5,1~0.1 .5~0.1:1,1 .5~0.1~0.1,1'
+    ).split(' '))
         assert.match(
             seqmix('grid', ...all, '--rungs', bad, '--out', 'x').stderr,
             /--rungs .* is not allowed/,
@@ -586,7 +590,7 @@ test('rungs with few seeds: the first seed decides first, the others begin where
     assert.deepEqual(
         [...rates(ofJobs(file('few'), '.rung-30.json'))].sort(),
         first
-            .sort((a, b) => b.choice - a.choice || a.held_out_loss - b.held_out_loss)
+            .sort((a, b) => a.held_out_loss - b.held_out_loss)
             .slice(0, 2)
             .map(({ config }) => key('rate', config))
             .sort(),
@@ -603,6 +607,11 @@ test('rungs with few seeds: the first seed decides first, the others begin where
     assert.deepEqual(whole('few-backwards'), whole('few'));
     // 4 a third, 2 twice two thirds less one third, 1 thrice to the end less twice two thirds: 5 of 12.
     assert.match(seqmix('grid', ...all, ...few, '--count').stdout, /\nby rungs 42 % of the steps, about /);
+    // Where a distance decides, all four may go on with two seeds, and to the end: 12 of 12.
+    assert.match(
+        seqmix('grid', ...all, '--rungs', '1/3:1~0.1,2/3:2~0.1,1', '--count').stdout,
+        /\nby rungs at most 100 % of the steps, about /,
+    );
 });
 
 test('a plan names its rivals where that hangs on no file; where it looks in vain it says so', () => {
@@ -636,18 +645,36 @@ test('a plan names its rivals where that hangs on no file; where it looks in vai
     assert.match(stderr, new RegExp(`plan ${name} does not find what its rivals came to at rung 1: `));
 });
 
-test('at a rung those go on that are best by the measure of choice; of equals, the loss tells; bits are better when fewer', () => {
+test('the first rung goes by the loss, a later one by the measure of choice, and by the loss of equals; bits are better when fewer; ~ keeps those near the best', () => {
     const rates = ['0.01', '0.02', '0.03', '0.04'];
+    const four = { 0.01: [0.9, 4], 0.02: [0.1, 1], 0.03: [0.8, 3], 0.04: [0.2, 2] };
+    const later = '1/6~1e9,1/3,1'; // all go on from the first rung
     // Of each rate, a choice and a loss; who goes on.
-    for (const [i, [metric, figures, stay]] of [
-        ['accuracy', { 0.01: [0.9, 4], 0.02: [0.1, 1], 0.03: [0.8, 3], 0.04: [0.2, 2] }, ['0.01', '0.03']],
-        ['accuracy', { 0.01: [0.5, 4], 0.02: [0.5, 1], 0.03: [0.5, 2], 0.04: [0.5, 3] }, ['0.02', '0.03']],
-        ['bits', { 0.01: [0.9, 4], 0.02: [0.1, 1], 0.03: [0.8, 3], 0.04: [0.2, 2] }, ['0.02', '0.04']],
+    for (const [i, [rungs, metric, figures, stay]] of [
+        ['1/3,1', 'accuracy', four, ['0.02', '0.04']],
+        [
+            '1/3,1',
+            'bits',
+            { 0.01: [0.9, 1], 0.02: [0.1, 1], 0.03: [0.8, 1], 0.04: [0.2, 1] },
+            ['0.02', '0.04'],
+        ],
+        [later, 'accuracy', four, ['0.01', '0.03']],
+        [
+            later,
+            'accuracy',
+            { 0.01: [0.5, 4], 0.02: [0.5, 1], 0.03: [0.5, 2], 0.04: [0.5, 3] },
+            ['0.02', '0.03'],
+        ],
+        [later, 'bits', four, ['0.02', '0.04']],
+        ['1/3~0.1,1', 'accuracy', four, ['0.01', '0.03']],
+        ['1/3~0.09,1', 'accuracy', four, ['0.01']],
+        ['1/3~0.7,1', 'bits', four, ['0.02', '0.03', '0.04']],
     ].entries()) {
         const out = file(`judged${i}`);
-        const all = [tiny, `rate=${rates}`, '--eval', '20', '--rungs', '1/3,1', '--out', out];
+        const all = [tiny, `rate=${rates}`, '--eval', '20', '--rungs', rungs, '--out', out];
         const lines = grid(...all);
-        for (const line of lines.slice(0, 4)) assert.equal(shell(line).status, 0);
+        const before = lines.length - 4;
+        for (const line of lines.slice(0, before)) assert.equal(shell(line).status, 0);
         for (const path of ofJobs(out, '.rung-2.json'))
             forge(path, (text) => {
                 const [choice, loss] = figures[Number(/&rate=([^&]*)/.exec(text)[1])];
@@ -657,9 +684,9 @@ test('at a rung those go on that are best by the measure of choice; of equals, t
                     .replace(/"held_out_loss":[\d.e-]+/, `"held_out_loss":${loss}`);
             });
         const gone = lines
-            .slice(4)
+            .slice(before)
             .map((line) => shell(line).stdout)
-            .map((said) => !/left behind before rung 2/.test(said));
+            .map((said) => !/left behind before rung/.test(said));
         assert.deepEqual(
             rates.filter((_, k) => gone[k]),
             stay,
