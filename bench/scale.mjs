@@ -169,10 +169,18 @@ function rungs(cells) {
             `TIMEFORMAT='%U %S'; time (tr '\\n' '\\0' <lines | xargs -0 -n 1 sh -c >/dev/null)`,
         );
         const [user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number);
-        return user + system;
+        return { all: user + system, own: own(out) };
     };
+    // What their trainings and judgements say that they took: without the start of processes, and of runs.
+    const own = (out) =>
+        readdirSync(join(folder, out), { recursive: true })
+            .filter((file) => /^..\/.*\.json$/.test(file))
+            .map((file) => readFileSync(join(folder, out, file), 'utf8'))
+            .filter((text) => text)
+            .map((text) => JSON.parse(text).machine.processor_seconds)
+            .reduce((a, b) => a + b, 0);
     const mean = (list) => list.reduce((a, b) => a + (b.choice ?? -Infinity) / list.length, 0);
-    const sum = { whole: 0, rungs: 0, kept: 0, near: 0, cells: 0 };
+    const sum = { whole: 0, rungs: 0, own: 0, part: 0, kept: 0, near: 0, cells: 0 };
     // (The first job of a folder leaves its build's self-check there.)
     for (let i = Number(first); i < Number(first) + cells; i++) {
         const { cell, config } = all[i % all.length];
@@ -181,7 +189,7 @@ function rungs(cells) {
             shell(`seqmix job 'task=mqar&steps=1' --out ${out} --eval 1 && rm -r ${out}/[0-9a-f][0-9a-f]`);
         }
         const whole = time('whole', config);
-        const part = time('rungs', config, `--rungs ${process.env.RUNGS ?? '0.2:1,0.7:1~0.03,1'}`);
+        const part = time('rungs', config, `--rungs ${process.env.RUNGS ?? '0.1:1,0.7:1~0.03,1'}`);
         const full = results('whole');
         const names = new Set(results('rungs').map(({ name }) => name));
         const choices = new Map(
@@ -194,13 +202,15 @@ function rungs(cells) {
         const left = full.filter(({ name }) => names.has(name)).map((one) => one.rate);
         const rate = left.reduce((x, y) => (choices.get(y) > choices.get(x) ? y : x));
         const lost = Math.max(...choices.values()) - choices.get(rate);
-        sum.whole += whole;
-        sum.rungs += part;
+        sum.whole += whole.all;
+        sum.rungs += part.all;
+        sum.own += whole.own;
+        sum.part += part.own;
         sum.kept += lost === 0;
         sum.near += lost <= 0.02;
         sum.cells++;
         console.log(
-            `${cell}: ${whole.toFixed(2)} s, by rungs ${part.toFixed(2)} s, ${((100 * part) / whole).toFixed(1)} %; ` +
+            `${cell}: ${whole.all.toFixed(2)} s, by rungs ${part.all.toFixed(2)} s, ${((100 * part.all) / whole.all).toFixed(1)} %; ` +
                 (lost === 0
                     ? `the winner, ${rate}`
                     : `${rate}, ${(100 * lost).toFixed(1)} points below the winner`),
@@ -208,7 +218,8 @@ function rungs(cells) {
     }
     console.log(
         `${sum.cells} grids: ${sum.whole.toFixed(1)} s, by rungs ${sum.rungs.toFixed(1)} s, ` +
-            `${((100 * sum.rungs) / sum.whole).toFixed(1)} %; the winner kept ${sum.kept} times, within 2 points ${sum.near} times`,
+            `${((100 * sum.rungs) / sum.whole).toFixed(1)} % (trainings and judgements alone ${sum.own.toFixed(1)} and ` +
+            `${sum.part.toFixed(1)} s, ${((100 * sum.part) / sum.own).toFixed(1)} %); the winner kept ${sum.kept} times, within 2 points ${sum.near} times`,
     );
 }
 

@@ -27,7 +27,7 @@ static const cli_option table[] = {
     {"--draw", "N", "which: another number is another draw (1)", OPTION_COUNT, offsetof(grid_options, draw),
      0, 1000000000},
     {"--rungs", "SHARE,...",
-     "successive halving, as 0.2:1,0.7:1~0.03,1: a fifth of the steps with one seed, the best settings alone on to 70 %, those within 0.03 of the best with all seeds to the end",
+     "successive halving, as 0.1:1,0.7:1~0.03,1: a tenth of the steps with one seed, the best settings alone on to 70 %, those within 0.03 of the best with all seeds to the end",
      OPTION_TEXT, offsetof(grid_options, rungs), 0, 0},
     {"--keep", "SHARE", "so many of them, where no ~ says which (1/2)", OPTION_TEXT,
      offsetof(grid_options, keep), 0, 0},

@@ -81,7 +81,7 @@ int plan_read_rungs(plan *p, const char *rungs, const char *keep, size_t seeds) 
             "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the one "
             "before, the last 1, such as 0.15,0.65,1; a colon after a share says how many of the grid's %zu seeds "
             "train up to it, never fewer than before; ~0.03 behind it, that those go on who are within 0.03 of the "
-            "best, such as 0.2:1,0.7:1~0.03,1",
+            "best, such as 0.1:1,0.7:1~0.03,1",
             rungs, MOST_RUNGS, seeds);
     p->keep = read_share(keep, &end);
     if (p->keep == 0.0 || p->keep == 1.0 || *end)
