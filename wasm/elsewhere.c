@@ -2,6 +2,7 @@
 // one that refuses, and says where it is.
 #include "model/base/error.h"
 #include "model/equations/scan.h"
+#include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
 #include "model/train/optimiser.h"
 #include "tasks/files/table.h"
@@ -45,6 +46,10 @@ tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, ten
 }
 tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const scan_around *around) {
     no_operation(around->g, "scan");
+    return NULL;
+}
+const char *mixer_text(size_t number, smx_error *error) {
+    refuse(error, "this mixer");
     return NULL;
 }
 tensor *op_taylor_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads) {

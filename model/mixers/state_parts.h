@@ -6,14 +6,7 @@
 
 // x W [D][out] with a fresh weight called w_name.
 tensor *state_matrix(graph *g, const config *c, tensor *x, const char *w_name, size_t out);
-// SiLU(conv(x W)): depthwise, causal, 4 taps [out][4] called conv_name.
-tensor *convolved(graph *g, const config *c, tensor *x, const char *w_name, const char *conv_name,
-                  size_t out);
 // Each head by its root mean square, then by the columns' gain.
 tensor *normed_heads(graph *g, const config *c, tensor *o);
-// -e^{a_log} dt, dt [B][L][H]: log decays of Mamba's kind.
-tensor *decays(graph *g, tensor *dt, size_t heads);
-// softplus(x W + dt_bias) [B][L][H].
-tensor *steps(graph *g, const config *c, tensor *x, const char *w_name);
 
 #endif

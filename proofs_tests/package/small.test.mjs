@@ -3,7 +3,7 @@
 // refused with the sentence that says where it is. What is refused is written down here.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { loadChecks } from '../../build/wasm/checks.js';
 import { KERNELS } from '../../build/wasm/kernels.js';
@@ -15,7 +15,13 @@ const seqmix = (...args) =>
     JSON.parse(spawnSync('build/seqmix', args, { encoding: 'utf8', maxBuffer: 1 << 26 }).stdout);
 
 const ELSEWHERE = {
-    mixers: ['based', 'deltanet', 'gated_deltanet', 'gla', 'gru', 'lstm', 'mamba2', 'retnet', 's4d'],
+    // (and all that are texts)
+    mixers: [
+        ...['based', 'deltanet', 'gated_deltanet', 'gla', 'gru', 'lstm', 'mamba2', 'retnet', 's4d'],
+        ...readdirSync('model/mixers')
+            .filter((file) => file.endsWith('.eq'))
+            .map((file) => file.replace('.eq', '')),
+    ].sort(),
     tasks: ['table'],
     settings: [
         'norm=batch',

@@ -1,11 +1,15 @@
 # sLSTM (Beck et al. 2024, arXiv 2405.04517): exponential gates, stabilised by m, and recurrent matrices in each head.
+# cost: L D d
+forget = sigmoid | exp  # the gate that forgets: the sigmoid, or the exponential, of what a row says
 i = x @ w_i
 f = x @ w_f
 z = x @ w_z
 o = x @ w_r
 start(m, constant, -1000000)
 scan c[z], n[z], m[z], h[z] over i, f, z, o
-    l = -softplus(-(f + h @ u_f[heads][z][z]))
+    l = f + h @ u_f[heads][z][z]
+    if forget=sigmoid
+        l = -softplus(-l)
     p = i + h @ u_i[heads][z][z]
     t = max(l + m, p)
     c = exp(l + m - t) * c + exp(p - t) * tanh(z + h @ u_z[heads][z][z])

@@ -1,11 +1,15 @@
 # KDA (Kimi Linear, Kimi Team 2025, arXiv 2510.26692): the delta rule whose state fades by a gate of each key channel.
-low = 16
+# cost: L D d
+gate_rank = 16    # 1 to 65536: inner width of the gates' two matrices
+negative = 0 | 1  # 1: b runs from 0 to 2, so that a state can be reflected
 q = unitnorm_heads(silu(conv_each(x @ wq, conv_q[4])))
 k = unitnorm_heads(silu(conv_each(x @ wk, conv_k[4])))
 v = silu(conv_each(x @ wv, conv_v[4]))
 b = sigmoid(x @ w_beta[heads])
-g = per_head(-exp(a_log[heads])) * softplus(x @ w_f1[low] @ w_f2[width] + dt_bias[width])
+if negative
+    b = 2 * b
+g = per_head(-exp(a_log[heads])) * softplus(x @ w_f1[gate_rank] @ w_f2[width] + dt_bias[width])
 o = gain(rms_heads(delta(q, k, v, b, g)), gain)  # R = diag(e^g) S, S = R + k (b (v - R^T k))^T
-y = (o * sigmoid(x @ w_g1[low] @ w_g2[width] + b_g)) @ wo
+y = (o * sigmoid(x @ w_g1[gate_rank] @ w_g2[width] + b_g)) @ wo
 start(a_log, log_count)
 start(dt_bias, step_plus)
