@@ -385,10 +385,10 @@ static void plain_text(writer *w, const char *text, const equations *e,
 }
 int cli_text_plain(char *to, size_t size, const config *c, smx_error *error) {
     const mixer *m = mixer_of(c);
-    if (!m->text && strcmp(m->name, "equations")) return cli_text(to, size, c, error);
+    if (!m->is_text && strcmp(m->name, "equations")) return cli_text(to, size, c, error);
     writer w = {.c = c, .to = to, .size = size};
     double values[CONFIG_OWN_KEYS] = {0};
-    const char *text = m->text ? mixer_text(m->text, error) : word(&w, "eq");
+    const char *text = m->is_text ? mixer_text(m->name, error) : word(&w, "eq");
     equations *e = text ? equations_of(c, values, error) : NULL;
     to[0] = 0;
     if (e) plain_text(&w, text, e, values);
@@ -411,7 +411,7 @@ int cli_text(char *to, size_t size, const config *c, smx_error *error) {
     if (c->blocks)
         return error_say(
             error, "a text is one mixer for all blocks; this config has mixers or keys of single blocks");
-    if (mixer_of(c)->text) return cli_text_plain(to, size, c, error);
+    if (mixer_of(c)->is_text) return cli_text_plain(to, size, c, error);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].mixer, c->of_mixer.name)) texts[i].write(&w);
     if (!w.n && !w.cannot) return error_say(error, "the language has no text for mixer=%s", c->of_mixer.name);

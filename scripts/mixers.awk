@@ -25,9 +25,9 @@ function close_text() {
     if (!cost) fail("no line '# cost: ...'")
     printf "TEXT_KEYS(%s, %s)\n", name, keys
     if (given_modes) modes = given_modes
-    printf "TEXT_MIXER(%s, %d, %s, %s, %s, ", name, ++number, quoted(title), quoted(help), quoted(source)
+    printf "TEXT_MIXER(%s, %s, %s, %s, ", name, quoted(title), quoted(help), quoted(source)
     printf "%s, %s, %s)\n", quoted(cost), defaults ? quoted(defaults) : "NULL", modes ? quoted(modes) : "NULL"
-    printf "MIXER_TEXT(\n%s,\n%s)\n", whole_text, text
+    printf "MIXER_TEXT(%s,\n%s,\n%s)\n", name, whole_text, text
 }
 function key(line,   is, hint, least, most, whole, n, i, other, words) {
     hint = index(line, "#") ? trim(substr(line, index(line, "#") + 1)) : ""

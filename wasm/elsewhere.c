@@ -48,7 +48,7 @@ tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const sc
     no_operation(around->g, "scan");
     return NULL;
 }
-const char *mixer_text(size_t number, smx_error *error) {
+const char *mixer_text(const char *name, smx_error *error) {
     refuse(error, "this mixer");
     return NULL;
 }

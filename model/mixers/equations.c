@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/base/number.h"
 
@@ -69,14 +70,14 @@ void equations_keys(const char *text, config_own *own) {
 }
 
 // ---- The text of a config -------------------------------------------------------------------------------
+static int is_given(const config *c) { return !strcmp(c->of_mixer.name, "equations"); }
 static const char *text_of(const config *c, smx_error *error) {
-    const mixer *m = mixer_of(c);
-    return m->text ? mixer_text(m->text, error) : ((const equation_settings *)c->mixer)->eq;
+    return is_given(c) ? ((const equation_settings *)c->mixer)->eq : mixer_text(c->of_mixer.name, error);
 }
 // Values of the text's keys, of words their places.
 static void key_values(const config *c, double to[CONFIG_OWN_KEYS]) {
     const equation_settings *s = c->mixer;
-    const config_key *rows = mixer_of(c)->text ? c->of_mixer.keys : c->own ? c->own->keys : NULL;
+    const config_key *rows = !is_given(c) ? c->of_mixer.keys : c->own ? c->own->keys : NULL;
     for (size_t i = 0; rows && rows[i].name && i < CONFIG_OWN_KEYS; i++)
         to[i] = rows[i].type == KEY_REAL  ? s->own[i].real
                 : rows[i].type == KEY_INT ? (double)s->own[i].whole
@@ -202,7 +203,7 @@ const mixer mixer_equations = {
      offsetof(equation_settings, own) + (i) * sizeof(text_key),                                              \
      sizeof(((text_key *)0)->member)},
 #define TEXT_KEYS(name, rows) static const config_key keys_of_##name[] = {rows{0}};
-#define TEXT_MIXER(name_, number, title_, help_, source_, cost_, defaults_, modes_)                          \
+#define TEXT_MIXER(name_, title_, help_, source_, cost_, defaults_, modes_)                                  \
     const mixer mixer_##name_ = {.name = #name_,                                                             \
                                  .title = title_,                                                            \
                                  .help = help_,                                                              \
@@ -215,6 +216,6 @@ const mixer mixer_equations = {
                                  .build = equations_build_mixer,                                             \
                                  .lookahead = equations_lookahead,                                           \
                                  .modes = MODES(modes_),                                                     \
-                                 .text = number};
-#define MIXER_TEXT(whole, plain)
+                                 .is_text = 1};
+#define MIXER_TEXT(name, whole, plain)
 #include "build/mixer_texts.def"

@@ -33,13 +33,13 @@ typedef struct mixer {
     // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of
     // the defaults. Written MODES("..."): no call of the module, which is downloaded, asks for them.
     const char *modes;
-    size_t text; // of a mixer that is a text, NAME.eq: its number among them, from 1; else 0
+    int is_text; // 1: it is a text, NAME.eq
     // 1: the mechanism brings its own residual (Focus, CHELA as printed): the block adds none. NULL: 0.
     int (*has_residual)(const config *c);
 } mixer;
 
 extern const mixer *const mixers[]; // ended by NULL
-const char *mixer_text(size_t number,
+const char *mixer_text(const char *name,
                        smx_error *error); // of a mixer that is a text; NULL: not in this module
 const mixer *mixer_find(const char *name);
 const char *mixer_name(size_t i);                       // of the i-th; NULL past the last

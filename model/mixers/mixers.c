@@ -10,7 +10,7 @@ extern const mixer mixer_focus, mixer_focus_h, mixer_chela, mixer_longconv, mixe
 
 // Mixers that are texts: NAME.eq.
 #define TEXT_KEYS(name, rows)
-#define MIXER_TEXT(whole, plain)
+#define MIXER_TEXT(name, whole, plain)
 #define TEXT_MIXER(name, ...) extern const mixer mixer_##name;
 #include "build/mixer_texts.def"
 #undef TEXT_MIXER

@@ -2,18 +2,24 @@
 // in the modules, which are downloaded.
 #include "mixer.h"
 
+#include <string.h>
+
 #define TEXT_KEYS(name, rows)
 #define TEXT_MIXER(...)
 #ifdef __wasm__
-#define MIXER_TEXT(whole, plain) plain,
+#define MIXER_TEXT(name, whole, plain) {#name, plain},
 #else
-#define MIXER_TEXT(whole, plain) whole,
+#define MIXER_TEXT(name, whole, plain) {#name, whole},
 #endif
-static const char *const texts[] = {
+static const struct {
+    const char *name, *text;
+} texts[] = {
 #include "build/mixer_texts.def"
 };
 
-const char *mixer_text(size_t number, smx_error *error) {
+const char *mixer_text(const char *name, smx_error *error) {
     (void)error;
-    return texts[number - 1];
+    size_t i = 0;
+    while (strcmp(texts[i].name, name)) i++;
+    return texts[i].text;
 }
