@@ -5,7 +5,8 @@
 #   # defaults: KEY=VALUE&...   (perhaps: of other keys)
 #   # modes: KEY=VALUE~...       (perhaps: for audits and tests; else each other word, of a number another)
 # and of its keys, behind them, what a config may give: NAME = NUMBER  # LEAST to MOST: HELP  or
-# NAME = WORD | WORD  # HELP, the first word being the usual one. The rest is docs/EQUATIONS.md.
+# NAME = WORD | WORD  # HELP, the first word being the usual one. "rare, LEAST to MOST" and "rare: HELP" are shown where all
+# settings are asked for. The rest is docs/EQUATIONS.md.
 function fail(what) {
     print FILENAME ": " what >"/dev/stderr"
     failed = 1
@@ -29,8 +30,9 @@ function close_text() {
     printf "%s, %s, %s)\n", quoted(cost), defaults ? quoted(defaults) : "NULL", modes ? quoted(modes) : "NULL"
     printf "MIXER_TEXT(%s,\n%s,\n%s)\n", name, whole_text, text
 }
-function key(line,   is, hint, least, most, whole, n, i, other, words) {
+function key(line,   is, hint, traits, least, most, whole, n, i, other, words) {
     hint = index(line, "#") ? trim(substr(line, index(line, "#") + 1)) : ""
+    traits = sub(/^rare[,:] /, "", hint) ? "KEY_RARE" : "0"
     sub(/#.*/, "", line)
     is = trim(substr(line, index(line, "=") + 1))
     if (!hint) fail(line ": what the key says stands behind #")
@@ -38,8 +40,8 @@ function key(line,   is, hint, least, most, whole, n, i, other, words) {
     line = trim(substr(line, 1, index(line, "=") - 1))
     if (n > 1) {
         gsub(/[ \t]*\|[ \t]*/, "|", is)
-        keys = keys sprintf("TEXT_KEY_ROW(%d, \"%s\", %s, word, \"%s\", 0, 0, \"%s\", %s) ", n_keys++, line, \
-            is == "0|1" ? "KEY_FLAG" : "KEY_WORD", words[1], is, quoted(hint))
+        keys = keys sprintf("TEXT_KEY_ROW(%d, \"%s\", %s, word, \"%s\", %s, 0, 0, \"%s\", %s) ", n_keys++, line, \
+            is == "0|1" ? "KEY_FLAG" : "KEY_WORD", words[1], traits, is, quoted(hint))
         for (i = 2; i <= n; i++) modes = modes (modes ? "~" : "") line "=" words[i]
         is = words[1]
     } else {
@@ -48,8 +50,8 @@ function key(line,   is, hint, least, most, whole, n, i, other, words) {
         most = hint; sub(/^[^ ]* to /, "", most); sub(/:.*/, "", most)
         sub(/^[^:]*: /, "", hint)
         whole = (is least most) !~ /[.e-]/
-        keys = keys sprintf("TEXT_KEY_ROW(%d, \"%s\", %s, %s, \"%s\", %s, %s, NULL, %s) ", n_keys++, line, \
-            whole ? "KEY_INT" : "KEY_REAL", whole ? "whole" : "real", is, least, most, quoted(hint))
+        keys = keys sprintf("TEXT_KEY_ROW(%d, \"%s\", %s, %s, \"%s\", %s, %s, %s, NULL, %s) ", n_keys++, line, \
+            whole ? "KEY_INT" : "KEY_REAL", whole ? "whole" : "real", is, traits, least, most, quoted(hint))
         other = is + 0 != 3 && least + 0 <= 3 && most + 0 >= 3 ? 3 : is == least ? most : least
         modes = modes (modes ? "~" : "") line "=" other
     }

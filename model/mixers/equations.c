@@ -191,10 +191,11 @@ const mixer mixer_equations = {
 
 // ---- Mixers that are texts ------------------------------------------------------------------------------
 // (NAME.eq, as scripts/mixers.awk made rows of them; a key's type is the member that it has.)
-#define TEXT_KEY_ROW(i, name, kind, member, fallback, min, max, choices, help)                               \
+#define TEXT_KEY_ROW(i, name, kind, member, fallback, traits, min, max, choices, help)                       \
     {name,                                                                                                   \
      kind,                                                                                                   \
      fallback,                                                                                               \
+     traits,                                                                                                 \
      min,                                                                                                    \
      max,                                                                                                    \
      choices,                                                                                                \

@@ -1,6 +1,6 @@
 # Gated linear attention (Yang et al. 2023, Eq. 3): linear attention whose state fades, each key channel by a gate of its own that every token sets.
 # cost: L D d
-gate_rank = 16  # 1 to 65536: inner width of the gates' two matrices
+gate_rank = 16  # rare, 1 to 65536: inner width of the gates' two matrices
 q = x @ w_q  # queries, keys and values
 k = x @ w_k
 v = x @ w_v

@@ -1,6 +1,6 @@
 # KDA (Kimi Linear, Kimi Team 2025, arXiv 2510.26692): the delta rule whose state fades by a gate of each key channel.
 # cost: L D d
-gate_rank = 16    # 1 to 65536: inner width of the gates' two matrices
+gate_rank = 16    # rare, 1 to 65536: inner width of the gates' two matrices
 negative = 0 | 1  # 1: b runs from 0 to 2, so that a state can be reflected
 q = unitnorm_heads(silu(conv_each(x @ wq, conv_q[4])))
 k = unitnorm_heads(silu(conv_each(x @ wk, conv_k[4])))

@@ -1,6 +1,6 @@
 # RWKV-7 (Peng et al. 2025, arXiv 2503.14456): its first layer's time mix: a removal key c, its share a, a decay a channel.
 # cost: L D d
-gate_rank = 32  # 1 to 65536: inner width of the gates' two matrices
+gate_rank = 32  # rare, 1 to 65536: inner width of the gates' two matrices
 d = shift(x) - x
 r = (x + d * mu_r[width]) @ w_r
 k = (x + d * mu_k[width]) @ w_k

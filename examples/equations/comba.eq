@@ -1,18 +1,9 @@
 # Comba (Hu et al. 2025, arXiv 2506.02475): what the state answered before it fades is corrected, by a key of its own.
-# cost: L D d
-comba_form = paper | code  # code: that key and the query's correction come of keys before they are brought to length 1
-q = silu(conv_each(x @ w_q, f_q[4]))
-k = silu(conv_each(x @ w_k, f_k[4]))
+q = unitnorm_heads(silu(conv_each(x @ w_q, f_q[4])))
+k = unitnorm_heads(silu(conv_each(x @ w_k, f_k[4])))
 v = silu(conv_each(x @ w_v, f_v[4]))
-if comba_form=paper
-    q = unitnorm_heads(q)
-    k = unitnorm_heads(k)
 p = per_head(sigmoid(d[heads])) * k
 u = q - per_head(skip[heads]) * p
-if comba_form=code
-    u = unitnorm_heads(u)
-    k = unitnorm_heads(k)
-    p = k
 b = sigmoid(x @ w_b[heads])
 g = decays(softplus(linear(x, w_a[heads], dt_bias)), a_log)
 scan S[k][v] over u, k, v, p, b, g

@@ -1,5 +1,4 @@
-# TTT-Linear (Sun et al. 2024, arXiv 2407.04620): its plain form: each row is a step of descent on |k W - v|^2 / 2.
-# cost: L D d
+# TTT-Linear, its plain form (Sun et al. 2024, arXiv 2407.04620): each row is a step of descent on |k W - v|^2 / 2.
 q = unitnorm_heads(x @ w_q)
 k = unitnorm_heads(x @ w_k)
 v = x @ w_v
