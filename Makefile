@@ -84,9 +84,11 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | setup
 # What every kernel is compiled with: setup, which comes before all that is compiled, asks for it.
 build/kernels.def: kernels/kernels.txt scripts/kernels.awk
 	@mkdir -p $(@D) && awk -v make=c -f scripts/kernels.awk $< >$@
-# And the mixers that are texts.
-build/mixer_texts.def: scripts/mixers.awk $(wildcard model/mixers/*.eq)
-	@mkdir -p $(@D) && LC_ALL=C awk -f $^ >$@
+# And the mixers that are texts: of their folder, too, so that one that is deleted goes.
+MIXER_TEXTS := $(wildcard model/mixers/*.eq)
+$(eval $(call holds,build/mixer_texts.list,$(MIXER_TEXTS)))
+build/mixer_texts.def: scripts/mixers.awk $(MIXER_TEXTS) build/mixer_texts.list
+	@LC_ALL=C awk -f $(filter-out %.list,$^) >$@
 
 # Python that the program writes, as C strings.
 $(OBJ)/export/%.inc: cli/export/%.py | setup

@@ -179,7 +179,7 @@ static int decays_bwd(const twin_call *c) { return gains_bwd(c, 1, 1); }
 static const double usual_eps = 1e-5;
 static double eps_at(const twin_call *c, size_t at) {
     const double eps = c->step->call.real[at];
-    return eps < 0 ? usual_eps : eps;
+    return eps < 0 ? usual_eps : fmax(eps, 1e-20);
 }
 // A norm's gradient is a difference of terms: each rounds to its own size, |dout gain| over the row's scale,
 // however little is left of them (nothing but eps's share where a layer norm has two columns).

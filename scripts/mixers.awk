@@ -82,7 +82,7 @@ FNR == 1 {
     match(line, /^ */)
     indent = substr("        ", 1, int((RLENGTH + 3) / 4))
     line = substr(line, RLENGTH + 1)
-    if (line !~ /^(scan|repeat|if) /) gsub(/ *[=+*@,|\/-] */, "\002&\002", line)
+    gsub(/ *[=+*@,|\/-] */, "\002&\002", line)
     gsub(/\002 *| *\002/, "", line)
     line = indent line
     if (line) text = text quoted(line "\001") "\n"

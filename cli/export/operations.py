@@ -110,22 +110,26 @@ def gate(by, a, b):
     return by * a + (1 - by) * b
 
 
+def _eps(eps):
+    return 1e-5 if eps < 0 else max(eps, 1e-20)
+
+
 def layernorm(x, gain, bias, eps):
-    return F.layer_norm(x, x.shape[-1:], gain, bias, 1e-5 if eps < 0 else eps)
+    return F.layer_norm(x, x.shape[-1:], gain, bias, _eps(eps))
 
 
 def rmsnorm(x, gain, eps):
-    return x * (x.square().mean(-1, keepdim=True) + (1e-5 if eps < 0 else eps)).rsqrt() * gain
+    return x * (x.square().mean(-1, keepdim=True) + _eps(eps)).rsqrt() * gain
 
 
 def rms_heads(x, eps, heads):
     parts = x.unflatten(-1, (heads, -1))
-    return (parts * (parts.square().mean(-1, keepdim=True) + (1e-5 if eps < 0 else eps)).rsqrt()).flatten(-2)
+    return (parts * (parts.square().mean(-1, keepdim=True) + _eps(eps)).rsqrt()).flatten(-2)
 
 
 def layernorm_heads(x, gain, bias, eps, heads):
     parts = x.unflatten(-1, (heads, -1))
-    return F.layer_norm(parts, parts.shape[-1:], None, None, 1e-5 if eps < 0 else eps).flatten(-2) * gain + bias
+    return F.layer_norm(parts, parts.shape[-1:], None, None, _eps(eps)).flatten(-2) * gain + bias
 
 
 def softmax_heads(x, heads):

@@ -41,20 +41,6 @@ static int heads_divide(const function_call *c, char *why, size_t size) {
     return unless(width(c->tensor[0]) % c->heads == 0, why, size, "heads=%zu does not divide the width %zu",
                   c->heads, width(c->tensor[0]));
 }
-// Of a norm: x / 0 is nothing.
-static int eps_fits(const function_call *c, size_t at, char *why, size_t size) {
-    return unless(c->real[at] < 0 || c->real[at] >= 1e-20, why, size, "eps must be at least 1e-20", 0, 0);
-}
-static int layernorm_fits(const function_call *c, char *why, size_t size) {
-    return eps_fits(c, 3, why, size);
-}
-static int rmsnorm_fits(const function_call *c, char *why, size_t size) { return eps_fits(c, 2, why, size); }
-static int rms_heads_fits(const function_call *c, char *why, size_t size) {
-    return heads_divide(c, why, size) || eps_fits(c, 1, why, size) ? -1 : 0;
-}
-static int layernorm_heads_fits(const function_call *c, char *why, size_t size) {
-    return heads_divide(c, why, size) || eps_fits(c, 3, why, size) ? -1 : 0;
-}
 static int qkv_fit(const function_call *c, char *why, size_t size) {
     return all_alike(c, 3, why, size) || heads_divide(c, why, size) ? -1 : 0;
 }
@@ -216,11 +202,11 @@ static long coefficients_ahead(const function_call *c) {
 // ---- The functions ----------------------------------------------------------------------------------------
 static tensor *call_scale(const function_call *c) { return op_scale(c->g, c->tensor[0], c->real[1]); }
 // The kernels' norms have eps = 1e-5: with another one x is scaled before, x / sqrt(m + eps) =
-// s x / sqrt(s^2 m + 1e-5).
-static const double usual_eps = 1e-5;
+// s x / sqrt(s^2 m + 1e-5). (0 / 0 is no number: eps is at least 1e-20.)
+static const double usual_eps = 1e-5, least_eps = 1e-20;
 static tensor *scaled_for(const function_call *c, size_t at, tensor *x) {
     const double eps = c->real[at];
-    return eps > 0 ? op_scale(c->g, x, md_sqrt(usual_eps / eps)) : x;
+    return eps < 0 ? x : op_scale(c->g, x, md_sqrt(usual_eps / (eps > least_eps ? eps : least_eps)));
 }
 // x / sqrt(|x|^2 + eps) is a root mean square with eps / d, over the root of d.
 static tensor *unit(const function_call *c, size_t parts) {
@@ -635,34 +621,32 @@ const equation_function equation_functions[] = {
     {.name = "layernorm",
      ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS), EPS),
      .any_shape = 1,
-     .check = layernorm_fits,
      .apply = call_layernorm,
-     TOLD(.help = "rows to mean 0 and deviation 1, then gain and bias; eps: in place of 10^-5",
+     TOLD(.help = "rows to mean 0 and deviation 1, then gain and bias; eps: in place of 10^-5, at least 10^-20",
           .formula = "y = g \\odot (x - \\mu) / \\sqrt{\\sigma^2 + 10^{-5}} + b", .cost = "3 D",
           .example = "y = layernorm(x, g, b) @ w_o", .twin = "ref_layernorm")},
     {.name = "rmsnorm",
      ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), EPS),
      .any_shape = 1,
-     .check = rmsnorm_fits,
      .apply = call_rmsnorm,
-     TOLD(.help = "rows over their root mean square, times gain; eps: in place of 10^-5",
+     TOLD(.help = "rows over their root mean square, times gain; eps: in place of 10^-5, at least 10^-20",
           .formula = "y = g \\odot x / \\sqrt{\\overline{x^2} + 10^{-5}}", .cost = "3 D",
           .example = "y = rmsnorm(x, g) @ w_o", .twin = "ref_rmsnorm")},
     {.name = "rms_heads",
      ARGUMENTS(TENSOR("x"), EPS),
      .any_shape = 1,
-     .check = rms_heads_fits,
+     .check = heads_divide,
      .apply = call_rms_heads,
-     TOLD(.help = "each head of a row over its root mean square; eps: in place of 10^-5",
+     TOLD(.help = "each head of a row over its root mean square; eps: in place of 10^-5, at least 10^-20",
           .formula = "y_h = x_h / \\sqrt{\\overline{x_h^2} + 10^{-5}}", .cost = "2 D",
           .example = "y = rms_heads(x @ w_1) @ w_o", .twin = "ref_rmsnorm")},
     {.name = "layernorm_heads",
      ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS), EPS),
      .any_shape = 1,
-     .check = layernorm_heads_fits,
+     .check = heads_divide,
      .apply = call_layernorm_heads,
      TOLD(.help =
-              "each head of a row to mean 0 and deviation 1, then gain and bias, a number a column; eps: in place of 10^-5",
+              "each head of a row to mean 0 and deviation 1, then gain and bias, a number a column; eps: in place of 10^-5, at least 10^-20",
           .formula = "y_h = g_h \\odot (x_h - \\mu_h) / \\sqrt{\\sigma_h^2 + 10^{-5}} + b_h", .cost = "3 D",
           .example = "y = layernorm_heads(x @ w_1, g, b) @ w_o", .twin = "check/twins.c")},
     {.name = "softmax_heads",

@@ -329,7 +329,6 @@ static const struct {
     // (of lines that are left out, too)
     {"a = 0\ny = x\nif a\n  y = x x", "eq, line 4, column 9: there is 'x' where an operator"},
     {"scan h over x\n a = p | q\ny = x", "eq, line 2, column 2: a key with words cannot stand in a scan"},
-    {"y = rmsnorm(x, g, eps=0)", "eq, line 1, column 5: rmsnorm: eps must be at least 1e-20"},
     {"y = layernorm(x, g, b, eps=2)", "eq, line 1, column 28: eps must be a number from 0 to 1"},
     {"y = atention(x, x, x)",
      "eq, line 1, column 5: there is no function atention; the nearest is attention"},

@@ -74,6 +74,7 @@ static const char *const templates[] = {
     "rmsnorm(A, n#)",
     "rms_heads(A)",
     "rms_heads(A, eps=0.01)",
+    "rms_heads(A, eps=0)",
     "layernorm(A, n#, m#, eps=0.3)",
     "layernorm_heads(A, n#, m#, 0.000001)",
     "rmsnorm(A, n#, eps=0.02)",
