@@ -182,13 +182,6 @@ static void linear(writer *w) {
             : "y = linear_attention(q, k, v, %s, tile=%s) @ w_o\n",
         word(w, "normaliser"), word(w, "tile"));
 }
-static void retnet(writer *w) {
-    say(w, "# Retention (Sun et al. 2023, Eqs. 5-8)\n"
-           "q = rope(x @ w_q)\nk = rope(x @ w_k)\nv = x @ w_v\n"
-           "o = retention(q, k, v)  # S_t = (1 - 2^(-5-h)) S_{t-1} + k v^T\n"
-           "n = gain(rms_heads(o), gain)\n"
-           "y = (n * silu(x @ w_r)) @ w_o\n");
-}
 
 // ---- Recurrent networks -----------------------------------------------------------------------------------
 // What a text cannot say: numbers that come from positions.
@@ -211,19 +204,6 @@ static void mamba(writer *w) {
     say(w, "start(conv_k, uniform, %s)\nstart(w_dt2, uniform, %s)\n", real(a, 1.0 / md_sqrt((double)taps)),
         real(b, 1.0 / md_sqrt((double)rank)));
     say(w, "start(b_dt, step_plus)\nstart(a_log, log_count)\n");
-}
-static void s4d(writer *w) {
-    const int complex_states = is(w, "s4d_kind", "complex");
-    say(w, "# S4D (Gu, Gupta, Goel & Re 2022, Sec. 3)\nN = %s\n", word(w, "s4d_states"));
-    say(w,
-        complex_states
-            ? "y = gelu(s4d(x, log_dt, log_a[N], a_im[N], c[N], skip)) @ w_o  # K_l = 2 Re sum c e^(dt A l)\n"
-            : "y = gelu(s4d_real(x, log_dt, log_a[N], c[N], skip)) @ w_o  # K_l = sum c e^(dt A l)\n");
-    say(w, "start(log_dt, step)\n");
-    say(w, complex_states
-               ? "start(log_a, constant, -0.69314718055994530942)  # S4D-Lin: A_s = -1/2 + i pi s\n"
-                 "start(a_im, count, 3.14159265358979323846)\n"
-               : "start(log_a, log_count)\n");
 }
 static void ema(writer *w) {
     char eta[NUMBER_TEXT];
@@ -399,11 +379,20 @@ int cli_text_plain(char *to, size_t size, const config *c, smx_error *error) {
 static const struct {
     const char *mixer;
     void (*write)(writer *w);
-} texts[] = {
-    {"attention", attention}, {"cat", cat},           {"las", las},     {"lcat", lcat},
-    {"lincat", lincat},       {"linear", linear},     {"focus", focus}, {"focus_h", focus_h},
-    {"chela", chela},         {"longconv", longconv}, {"ema", ema},     {"s4d", s4d},
-    {"mamba", mamba},         {"retnet", retnet},     {"hyena", hyena}, {"equations", equations_own}};
+} texts[] = {{"attention", attention},
+             {"cat", cat},
+             {"las", las},
+             {"lcat", lcat},
+             {"lincat", lincat},
+             {"linear", linear},
+             {"focus", focus},
+             {"focus_h", focus_h},
+             {"chela", chela},
+             {"longconv", longconv},
+             {"ema", ema},
+             {"mamba", mamba},
+             {"hyena", hyena},
+             {"equations", equations_own}};
 
 int cli_text(char *to, size_t size, const config *c, smx_error *error) {
     writer w = {.c = c, .to = to, .size = size};

@@ -4,9 +4,8 @@
 #include <string.h>
 
 extern const mixer mixer_attention, mixer_cat, mixer_lcat, mixer_las, mixer_lincat, mixer_linear;
-extern const mixer mixer_retnet, mixer_hyena;
-extern const mixer mixer_focus, mixer_focus_h, mixer_chela, mixer_longconv, mixer_ema, mixer_s4d, mixer_mamba,
-    mixer_equations;
+extern const mixer mixer_focus, mixer_focus_h, mixer_chela, mixer_longconv, mixer_ema, mixer_mamba,
+    mixer_hyena, mixer_equations;
 
 // Mixers that are texts: NAME.eq.
 #define TEXT_KEYS(name, rows)
@@ -22,8 +21,7 @@ const mixer *const mixers[] = {
     &mixer_lincat,    &mixer_linear,
     &mixer_focus,     &mixer_focus_h,
     &mixer_chela,     &mixer_longconv,
-    &mixer_ema,       &mixer_s4d,
-    &mixer_mamba,     &mixer_retnet,
+    &mixer_ema,       &mixer_mamba,
     &mixer_hyena,
 #include "build/mixer_texts.def"
     &mixer_equations, NULL,

@@ -1,7 +1,7 @@
-// judge_text.test.mjs: seqmix judge --text: texts of model/mixers against the oracle's cores, by names
-// bound to their arrays; wrong texts and bindings are named.
+// judge_text.test.mjs: seqmix judge --text: texts of model/mixers and examples/equations against the oracle's
+// cores, by names bound to their arrays; wrong texts and bindings are named.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -20,21 +20,22 @@ function manifestOf(mechanism) {
     return manifests.get(mechanism);
 }
 function judge(mechanism, text, bind, ...more) {
-    const eq = text.includes(' = ') ? `mixer=equations&eq=${encodeURIComponent(text)}` : `mixer=${text}`;
+    const example = `examples/equations/${text}.eq`;
+    const eq = text.includes(' = ') ? encodeURIComponent(text) : `@${example}`;
+    const config = text.includes(' = ') || existsSync(example) ? `mixer=equations&eq=${eq}` : `mixer=${text}`;
     const names = bind ? ['--bind', bind] : [];
-    return seqmix('judge', '--manifest', manifestOf(mechanism), '--text', eq, ...names, ...more);
+    return seqmix('judge', '--manifest', manifestOf(mechanism), '--text', config, ...names, ...more);
 }
 const DELTA =
     'scan S[k][v] over q, k, v, g, b\n R = diag(exp(g)) @ S\n S = R + outer(k, b * (v - k @ R))\n o = q @ S';
 
 test('texts agree with the oracle, y and every gradient, one sequence and several', () => {
     const texts = [
-        ['gdn2_core', 'gdn2', 'e=b,S=s0,o=y', 16],
+        ['gdn2_core', 'gated_delta2', 'e=b,S=s0,o=y', 16],
         ['rwkv7_core', 'rwkv7', 'w=g,u=k,c=kk,S=s0,o * root_dv=y', 16],
         ['kda_core', DELTA, 'b=beta,S=s0,o / root_dk=y', 7, '--only', 'kda_core_batched'],
         ['fox_core', 'fox', 'f=g,attention(q, k, v, bias=f, kv_heads=Hkv)=y', 10],
         ['mingru_core', 'mingru', 'z=sigmoid(z),h=h0,h=y', 0, '--only', 'mingru_core_plain'],
-        ['mingru_core', 'mingru&mingru_form=log', 'z=sigmoid(z),h=h0,h=y', 0, '--only', 'mingru_core_log'],
     ];
     for (const [mechanism, text, bind, arrays, ...more] of texts) {
         const { status, stdout, stderr } = judge(mechanism, text, bind, ...more);
@@ -61,10 +62,10 @@ test('what cannot be bound is a sentence', () => {
         assert.equal(result.status, status);
         assert.match(result.stderr, words);
     };
-    said(2, /--bind NAME=s0: nothing in the text is s0/, 'gdn2', 'e=b,o=y');
-    said(2, /the case has no input nothing/, 'gdn2', 'e=nothing,o=y');
-    said(2, /it must be NAME=ARRAY/, 'gdn2', 'e,o=y');
-    said(2, /the case does not give x, which the text's line/, 'gdn2', 'S=s0,y=y');
+    said(2, /--bind NAME=s0: nothing in the text is s0/, 'gated_delta2', 'e=b,o=y');
+    said(2, /the case has no input nothing/, 'gated_delta2', 'e=nothing,o=y');
+    said(2, /it must be NAME=ARRAY/, 'gated_delta2', 'e,o=y');
+    said(2, /the case does not give x, which the text's line/, 'gated_delta2', 'S=s0,y=y');
     said(2, /there is no function relux/, 'o = relux(q)', 'o=y');
     const folders = seqmix('judge', '--manifest', manifestOf('gdn2_core'), folder, '--bind', 'e=b');
     assert.equal(folders.status, 2);
@@ -97,7 +98,7 @@ test('a manifest that does not fit together is a sentence: heads, batches, lines
         assert.match(stderr, words);
     };
     refused(/it has 1e\+18 heads of .* columns/, (one) => (one.params.H = one.params.HV = 1e18));
-    refused(/more than 400 lines/, () => {}, `${DELTA}\n${'a = q\n'.repeat(401)}`);
+    refused(/line 201, column 1: more than 200 equations/, () => {}, `${'a = q\n'.repeat(201)}${DELTA}`);
     refused(/input q has another batch than its y/, (one) => {
         const q = one.inputs.q,
             { data } = readNpy(join(from, q.file));

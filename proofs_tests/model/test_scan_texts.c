@@ -247,7 +247,7 @@ static void test_double(void **state) {
         }
 }
 
-// ---- Layers of papers, as texts of model/mixers ---------------------------------------------------
+// ---- Layers of papers, as texts of model/mixers and examples/equations ----------------------------------
 static const char *read_example(char *to, size_t size, const char *name) {
     char path[200];
     snprintf(path, sizeof path, "model/mixers/%s.eq", name);
@@ -309,7 +309,7 @@ static void test_layers(void **state) {
     static const struct {
         const char *mechanism, *mode, *example, *keys;
     } layers[] = {{"kda_layer", "plain", "kda", "&gate_rank=3"},
-                  {"gdn2_layer", "plain", "gdn2", "&gate_rank=3"},
+                  {"gdn2_layer", "plain", "gated_delta2", "&low=3"},
                   {"deltaproduct_layer", "gated", "deltaproduct", ""},
                   {"rwkv7_layer", "first", "rwkv7", "&gate_rank=3"}};
     vectors_variable = "SEQMIX_VECTORS_NEXT";
@@ -332,9 +332,9 @@ static void test_layers(void **state) {
 // Every text that a paper's reader finds there is short, names its source, and is what it says.
 static void test_examples(void **state) {
     (void)state;
-    static const char *const names[] = {"kda",   "gdn2",  "deltaproduct",         "rwkv7", "mlstm",  "slstm",
-                                        "hgrn2", "rglru", "gated_delta_negative", "comba", "mingru", "ttt",
-                                        "fox"};
+    static const char *const names[] = {
+        "kda",   "gated_delta2",         "deltaproduct", "rwkv7",  "mlstm", "slstm", "hgrn2",
+        "rglru", "gated_delta_negative", "comba",        "mingru", "ttt",   "fox"};
     static char text[9000];
     static check_report r;
     smx_error e;

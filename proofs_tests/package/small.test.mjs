@@ -15,13 +15,11 @@ const seqmix = (...args) =>
     JSON.parse(spawnSync('build/seqmix', args, { encoding: 'utf8', maxBuffer: 1 << 26 }).stdout);
 
 const ELSEWHERE = {
-    // (and all that are texts)
-    mixers: [
-        ...['based', 'deltanet', 'gated_deltanet', 'gla', 'gru', 'lstm', 'mamba2', 'retnet', 's4d'],
-        ...readdirSync('model/mixers')
-            .filter((file) => file.endsWith('.eq'))
-            .map((file) => file.replace('.eq', '')),
-    ].sort(),
+    // (all that are texts)
+    mixers: readdirSync('model/mixers')
+        .filter((file) => file.endsWith('.eq'))
+        .map((file) => file.replace('.eq', ''))
+        .sort(),
     tasks: ['table'],
     settings: [
         'norm=batch',
