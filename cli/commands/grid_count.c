@@ -120,7 +120,7 @@ int grid_count(const grid_work *w) {
     printf(" of one core in all (%zu of them timed here, %s)\n", timed, smx_isa());
     if (w->rungs.n_rungs) {
         const double share = plan_share(&w->rungs, rivals(w));
-        int open = 0; // who goes on is known when it has come about
+        int open = 0; // how many go on is not known beforehand
         for (size_t r = 0; r < w->rungs.n_rungs; r++) open |= w->rungs.within[r] > 0.0;
         printf("by rungs %s%.0f %% of the steps, about ", open ? "at most " : "", 100.0 * share);
         put_duration(share * each * (double)w->jobs);

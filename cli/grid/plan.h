@@ -51,7 +51,7 @@ void plan_free(plan *p);
 // The steps of a rung, 0 on, of a training of so many.
 uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps);
 // The share of all steps that so many settings take by its rungs (p->seeds says of how many seeds), at most:
-// who is within a distance is known when it has come about.
+// how many are within a distance is not known beforehand.
 double plan_share(const plan *p, size_t settings);
 // FOLDER/ab/NAME.rung-STEP.json: the result of a job at a rung.
 int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]);

@@ -541,7 +541,7 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         ['--every', '5'],
     ])
         assert.match(
-            seqmix('grid', ...all, key, value, '--ranks', '2', '--out', 'x').stderr,
+            seqmix('grid', ...all, key, value, '--ranks', '2', '--out', file('x')).stderr,
             /--ranks goes without --every and --rungs/,
         );
     // A plan that somebody edited, and rungs that are none.
@@ -556,11 +556,11 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         '.5~0,1 .5~-1,1 .5~,1 .5~x,1 .5~nan,1 .5~inf,1 .5,1~0.1 .5~0.1:1,1 .5~0.1~0.1,1'
     ).split(' '))
         assert.match(
-            seqmix('grid', ...all, '--rungs', bad, '--out', 'x').stderr,
+            seqmix('grid', ...all, '--rungs', bad, '--out', file('x')).stderr,
             /--rungs .* is not allowed/,
         );
     assert.match(
-        seqmix('grid', ...all, '--rungs', '1/3,1', '--keep', '1', '--out', 'x').stderr,
+        seqmix('grid', ...all, '--rungs', '1/3,1', '--keep', '1', '--out', file('x')).stderr,
         /--keep 1 is not allowed/,
     );
 });

@@ -643,7 +643,8 @@ static void test_batch_of_states(void **state) {
               {256, "2048", "the states of 256 sequences have more than 67108864"},
               {1, "2049", "the states of a sequence have more than 4194304"},
               {16, "2048", NULL},
-              {17, "2048", "the states of 17 sequences have more than 67108864"}};
+              {17, "2048", "the states of 17 sequences have more than 67108864"},
+              {1024, "2048", "the states of 1024 sequences have more than 67108864"}}; // 2^32 in all
     for (size_t i = 0; i < CHECK_COUNT(of); i++) {
         char joined[1000], text[300], code[700];
         smx_error e = {.message = ""};

@@ -122,7 +122,7 @@ def test_right(layer, dtype, capsys, monkeypatch):
 
 @pytest.mark.parametrize("form", ["bf16", "f16"])
 def test_a_reference_of_zeros(form):
-    """What gives zeros there is right, whatever else is wrong (linear attention with zero keys)."""
+    """Zeros are right there, and nothing else is (linear attention with zero keys)."""
     judge = SimpleNamespace(results={"y": np.zeros((2, 3))}, form=form, tol=1e-2, roundoff=2.0**-8, moved_rms={"y": 0.0}, moved={"y": 0.0})
     assert _judged._share(judge, "y", np.zeros((2, 3))) == (0.0, 0.0)
     assert _judged._share(judge, "y", np.full((2, 3), 1e-30))[0] > 1

@@ -324,8 +324,8 @@ def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float]:
 def _rms_share(judge: Judge, name: str, array: np.ndarray) -> float:
     """The error's root of the mean square in units of its budget, twice what a reference whose inputs and outputs
     are rounded to the format is off by: by maximum alone, a factor of 1.02 passes in bfloat16. Where that is
-    more than a twentieth of the array, it would judge nothing: 0. So it is of a reference of zeros, for which the
-    largest error alone has to be 0."""
+    more than a twentieth of the array, it would judge nothing: 0. A reference of zeros has no such budget, 0 as well:
+    there the largest error, which has to be 0, judges alone."""
     theirs = judge.results[name]
     budget = 2 * (judge.moved_rms[name] + judge.roundoff * rms_of(theirs))
     return 0.0 if budget > rms_of(theirs) * MOST or not budget else rms_of(error_of(array, theirs)) / budget
