@@ -201,7 +201,7 @@ test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and
 	$(call judge,,cluster)
 .PHONY: test-cluster
 
-prove-c: ## follow the scalar text of norms, convolutions, products, attention, gla and delta through Frama-C: no access outside an array (skipped where it is not installed)
+prove-c: ## Frama-C on the scalar text of norms, convolutions, products, attention, gla and delta: no access outside an array (skipped where it is not installed)
 	$(call judge,,prove_c)
 .PHONY: prove-c
 

@@ -2,6 +2,7 @@
 // of SMX_KC rows, whose partial sums stay in registers, so no scratch is needed.
 #include "kernel.h"
 
+/*@ PURE */
 SMX_INLINE float reciprocal_root(float x) {
     float t[16];
     v16_store(t, v16_div(v16_set(1.0f), v16_sqrt(v16_set(x))));
@@ -9,10 +10,13 @@ SMX_INLINE float reciprocal_root(float x) {
 }
 
 // sum over the row of (x - mean)^2; the padding lanes hold the mean and so give 0.
+/*@ requires D <= MOST && \valid_read(x + (0 .. D - 1));
+    PURE */
 SMX_INLINE float sum_of_squared_deviations(const float *x, float mean, size_t D) {
     const v16 m = v16_set(mean);
     v16 s = v16_set(0.0f);
     size_t i = 0;
+    /*@ loop invariant 0 <= i <= D; loop assigns i, s; loop variant D - i; */
     for (; i + 16 <= D; i += 16) {
         const v16 c = v16_sub(v16_load(x + i), m);
         s = v16_madd(c, c, s);
@@ -24,10 +28,18 @@ SMX_INLINE float sum_of_squared_deviations(const float *x, float mean, size_t D)
     return v16_hsum(s);
 }
 
+/*@ requires N * D <= MOST && D <= MOST && N <= MOST;
+    requires \valid(y + (0 .. N * D - 1)) && \valid(stats + (0 .. 2 * N - 1));
+    requires \valid_read(x + (0 .. N * D - 1)) && \valid_read(gain + (0 .. D - 1)) && \valid_read(bias + (0 .. D - 1));
+    assigns y[0 .. N * D - 1], stats[0 .. 2 * N - 1]; */
 SMX_COPY(void, layernorm_fwd)
 (float *restrict y, float *restrict stats, const float *x, const float *gain, const float *bias, size_t N,
  size_t D, float eps) {
+    /*@ loop invariant 0 <= i <= N;
+        loop assigns i, y[0 .. N * D - 1], stats[0 .. 2 * N - 1];
+        loop variant N - i; */
     for (size_t i = 0; i < N; i++) {
+        /*@ assert within(i, D, N); */
         const float *row = x + i * D;
         const float mean = row_sum(row, D) / (float)D;
         const float rstd = reciprocal_root(sum_of_squared_deviations(row, mean, D) / (float)D + eps);
@@ -76,9 +88,17 @@ SMX_COPY(void, layernorm_bwd)
     }
 }
 
+/*@ requires N * D <= MOST && D <= MOST && N <= MOST;
+    requires \valid(y + (0 .. N * D - 1)) && \valid(rstd + (0 .. N - 1));
+    requires \valid_read(x + (0 .. N * D - 1)) && \valid_read(gain + (0 .. D - 1));
+    assigns y[0 .. N * D - 1], rstd[0 .. N - 1]; */
 SMX_COPY(void, rmsnorm_fwd)
 (float *restrict y, float *restrict rstd, const float *x, const float *gain, size_t N, size_t D, float eps) {
+    /*@ loop invariant 0 <= i <= N;
+        loop assigns i, y[0 .. N * D - 1], rstd[0 .. N - 1];
+        loop variant N - i; */
     for (size_t i = 0; i < N; i++) {
+        /*@ assert within(i, D, N); */
         const float *row = x + i * D;
         rstd[i] = reciprocal_root(row_dot(row, row, D) / (float)D + eps);
         const v16 s = v16_set(rstd[i]);
@@ -114,8 +134,16 @@ SMX_COPY(void, rmsnorm_bwd)
     }
 }
 
+/*@ requires N * D <= MOST && D <= MOST && N <= MOST;
+    requires \valid(y + (0 .. N * D - 1)) && \valid(rnorm + (0 .. N - 1));
+    requires \valid_read(x + (0 .. N * D - 1));
+    assigns y[0 .. N * D - 1], rnorm[0 .. N - 1]; */
 SMX_COPY(void, unitnorm_fwd)(float *restrict y, float *restrict rnorm, const float *x, size_t N, size_t D) {
+    /*@ loop invariant 0 <= i <= N;
+        loop assigns i, y[0 .. N * D - 1], rnorm[0 .. N - 1];
+        loop variant N - i; */
     for (size_t i = 0; i < N; i++) {
+        /*@ assert within(i, D, N); */
         const float *row = x + i * D;
         const float square = row_dot(row, row, D);
         // 1e-12 squared; a NaN goes the other way and shows.

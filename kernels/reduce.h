@@ -10,8 +10,11 @@
 // are, wide ones are folded.
 #if SMX_W == 1
 #define V16_FOLD(name, op8, op4, op, one)                                                                    \
+    /*@ PURE GIVES(FOLDED_##name(x)) */                                                                      \
     SMX_INLINE float name(v16 x) {                                                                           \
+        /*@ FOLD(8, one) */                                                                                  \
         SMX_UNROLL for (int i = 0; i < 8; i++) x.r[i] = one(x.r[i], x.r[i + 8]);                             \
+        /*@ FOLD(4, one) */                                                                                  \
         SMX_UNROLL for (int i = 0; i < 4; i++) x.r[i] = one(x.r[i], x.r[i + 4]);                             \
         return one(one(x.r[0], x.r[2]), one(x.r[1], x.r[3]));                                                \
     }
@@ -35,7 +38,9 @@
         return one(one(q[0], q[2]), one(q[1], q[3]));                                                        \
     }
 #endif
+/*@ PURE GIVES(word(\result) == plus(word(a), word(b))) */
 SMX_INLINE float one_add(float a, float b) { return a + b; }
+/*@ PURE */
 SMX_INLINE float one_max(float a, float b) { return a > b ? a : b; }
 #if SMX_W == 4
 SMX_INLINE vf vf_add(vf a, vf b) { return a + b; }
@@ -61,24 +66,36 @@ V16_FOLD(v16_hmax, _mm256_max_ps, _mm_max_ps, vf_max, one_max)
     do {                                                                                                     \
         size_t i_ = 0, n_ = (n);                                                                             \
         v16 sum_ = v16_set(0.0f);                                                                            \
+        /*@ ghost size_t g_ = 0; */                                                                          \
+        /*@ loop invariant i_ == 16 * g_ && 0 <= i_ <= n_ && (SUMMED_##expression); \
+            loop assigns i_, g_, sum_; loop variant n_ - i_; */                        \
         for (; i_ + 16 <= n_; i_ += 16) {                                                                    \
             const size_t k_ = 16;                                                                            \
             sum_ = v16_add(sum_, (expression));                                                              \
             (void)k_;                                                                                        \
+            /*@ STEP_##expression */                                                                         \
+            /*@ ghost g_++; */                                                                               \
         }                                                                                                    \
         if (i_ < n_) {                                                                                       \
             const size_t k_ = n_ - i_;                                                                       \
             sum_ = v16_add(sum_, (expression));                                                              \
+            /*@ STEP_##expression */                                                                         \
+            /*@ ghost g_++; */                                                                               \
         }                                                                                                    \
+        /*@ WHOLE_##expression */                                                                            \
         (s) = v16_hsum(sum_);                                                                                \
     } while (0)
 #endif
 
+/*@ requires n <= MOST && \valid_read(x + (0 .. n - 1));
+    PURE GIVES(word(\result) == row_sum_of(x, n)) */
 SMX_INLINE float row_sum(const float *x, size_t n) {
     float s;
     V16_SUM(s, n, LOAD(x));
     return s;
 }
+/*@ requires n <= MOST && \valid_read(x + (0 .. n - 1)) && \valid_read(y + (0 .. n - 1));
+    PURE */
 SMX_INLINE float row_dot(const float *x, const float *y, size_t n) {
     float s;
     V16_SUM(s, n, v16_mul(LOAD(x), LOAD(y)));

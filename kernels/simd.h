@@ -1,7 +1,8 @@
 // simd.h: the whole SIMD vocabulary. One register is `vf` of SMX_W floats (compile-time: 1, 4, 8 or 16); one
 // canonical group is `v16`, always 16 lanes in SMX_R registers. Kernels are written in v16 wherever lanes
 // meet in a sum, so that the order of every sum is the same at each width. Compiler vector extensions, no
-// intrinsics but square root.
+// intrinsics but square root. Longer than 420 lines by the contracts, comments for Frama-C, whose words are
+// those of proofs_tests/frama_c/contracts.acsl.
 #ifndef SMX_SIMD_H
 #define SMX_SIMD_H
 
@@ -64,11 +65,16 @@ typedef float vf_u __attribute__((vector_size(4 * SMX_W), aligned(4), may_alias)
 typedef int32_t vi_u __attribute__((vector_size(4 * SMX_W), aligned(4), may_alias));
 #endif
 
+/*@ requires \valid_read(p);
+    PURE GIVES(word(\result) == word(*p)) */
 SMX_INLINE vf vf_load(const float *p) { return *(const vf_u *)p; }
+/*@ requires \valid(p);
+    assigns *p; */
 SMX_INLINE void vf_store(float *p, vf x) { *(vf_u *)p = x; }
 
 // a * b + c, rounded twice: the one spelling, so that no reader expects an FMA. Once only in fast mode's
 // copies: the compiler fuses there natively, while for WebAssembly it must be told.
+/*@ PURE */
 SMX_INLINE vf vf_madd(vf a, vf b, vf c) {
 #if defined(__wasm_relaxed_simd__)
     return __builtin_wasm_relaxed_madd_f32x4(a, b, c);
@@ -76,6 +82,7 @@ SMX_INLINE vf vf_madd(vf a, vf b, vf c) {
     return c + a * b;
 #endif
 }
+/*@ PURE GIVES(word(\result) == word(x)) */
 SMX_INLINE vf vf_set(float x) {
 #if SMX_W == 1
     return x;
@@ -153,6 +160,7 @@ SMX_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }
 #endif
 
 // Correctly rounded on every machine, so intrinsics here cost no bits.
+/*@ PURE */
 SMX_INLINE vf vf_sqrt(vf x) {
 #if SMX_W == 16
     return (vf)_mm512_sqrt_ps((__m512)x);
@@ -201,14 +209,18 @@ typedef struct {
 
 #define SMX_EACH SMX_UNROLL for (int r = 0; r < SMX_R; r++)
 #define V16_OP1(name, type, in, expression)                                                                  \
+    /*@ PURE GIVES(LANES_OF_##name(\result, 16)) */                                                          \
     SMX_INLINE type name(in a) {                                                                             \
         type y;                                                                                              \
+        /*@ EACH(y.r, LANES_OF_##name(y, r)) */                                                              \
         SMX_EACH y.r[r] = expression;                                                                        \
         return y;                                                                                            \
     }
 #define V16_OP2(name, type, in, expression)                                                                  \
+    /*@ PURE GIVES(LANES_OF_##name(\result, 16)) */                                                          \
     SMX_INLINE type name(in a, in b) {                                                                       \
         type y;                                                                                              \
+        /*@ EACH(y.r, LANES_OF_##name(y, r)) */                                                              \
         SMX_EACH y.r[r] = expression;                                                                        \
         return y;                                                                                            \
     }
@@ -224,7 +236,9 @@ V16_OP2(v16_eq, m16, v16, vf_eq(a.r[r], b.r[r]))
 V16_OP1(v16_sqrt, v16, v16, vf_sqrt(a.r[r]))
 V16_OP1(v16_abs, v16, v16, vf_abs(a.r[r]))
 V16_OP1(v16_neg, v16, v16, vf_neg(a.r[r]))
+/*@ PURE */
 SMX_INLINE v16 v16_madd(v16 a, v16 b, v16 c) {
+    /*@ EACH(c.r, \true) */
     SMX_EACH c.r[r] = vf_madd(a.r[r], b.r[r], c.r[r]);
     return c;
 }
@@ -232,18 +246,30 @@ SMX_INLINE v16 v16_select(m16 m, v16 yes, v16 no) {
     SMX_EACH yes.r[r] = vf_select(m.r[r], yes.r[r], no.r[r]);
     return yes;
 }
+/*@ PURE GIVES(\forall integer j; 0 <= j < 16 ==> word(\result.r[j]) == word(x)) */
 SMX_INLINE v16 v16_set(float x) {
     v16 y;
+    /*@ EACH(y.r, \forall integer j; 0 <= j < r ==> word(y.r[j]) == word(x)) */
     SMX_EACH y.r[r] = vf_set(x);
     return y;
 }
+/*@ requires \valid_read(p + (0 .. 15));
+    PURE GIVES(\forall integer j; 0 <= j < 16 ==> word(\result.r[j]) == word(p[j])) */
 SMX_INLINE v16 v16_load(const float *p) {
     v16 y;
+    /*@ EACH(y.r, \forall integer j; 0 <= j < r ==> word(y.r[j]) == word(p[j])) */
     SMX_EACH y.r[r] = vf_load(p + r * SMX_W);
     return y;
 }
-SMX_INLINE void v16_store(float *p, v16 x) { SMX_EACH vf_store(p + r * SMX_W, x.r[r]); }
+/*@ requires \valid(p + (0 .. 15));
+    assigns p[0 .. 15]; */
+SMX_INLINE void v16_store(float *p, v16 x) {
+    /*@ EACH(p, \true) */
+    SMX_EACH vf_store(p + r * SMX_W, x.r[r]);
+}
 // The first n <= 16 of p, the other lanes `fill`; nothing past p + n is touched.
+/*@ requires n <= 16 && \valid_read(p + (0 .. n - 1));
+    PURE GIVES(\forall integer j; 0 <= j < 16 ==> word(\result.r[j]) == word(j < n ? p[j] : fill)) */
 SMX_TAIL v16 v16_load_n(const float *p, size_t n, float fill) {
     v16 y;
 #if SMX_W == 16
@@ -267,10 +293,13 @@ SMX_TAIL v16 v16_load_n(const float *p, size_t n, float fill) {
         y.r[r] = x;
     }
 #else
+    /*@ EACH(y.r, \forall integer j; 0 <= j < r ==> word(y.r[j]) == word(j < n ? p[j] : fill)) */
     SMX_EACH y.r[r] = (size_t)r < n ? p[r] : fill;
 #endif
     return y;
 }
+/*@ requires n <= 16 && \valid(p + (0 .. n - 1));
+    assigns p[0 .. n - 1]; */
 SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 #if SMX_W == 16
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x.r[0]);
@@ -291,6 +320,9 @@ SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
         }
     }
 #else
+    /*@ loop invariant 0 <= r <= 16;
+        loop assigns r, p[0 .. n - 1];
+        loop variant 16 - r; */
     SMX_EACH if ((size_t)r < n) p[r] = x.r[r];
 #endif
 }
@@ -394,6 +426,7 @@ SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf)
 #define V16_MAP(y, n, expression)                                                                            \
     do {                                                                                                     \
         size_t i_ = 0, n_ = (n);                                                                             \
+        /*@ loop invariant 0 <= i_ <= n_; loop assigns i_, (y)[0 .. n_ - 1]; loop variant n_ - i_; */        \
         for (; i_ + 16 <= n_; i_ += 16) {                                                                    \
             const size_t k_ = 16;                                                                            \
             v16_store((y) + i_, (expression));                                                               \

@@ -146,7 +146,7 @@ $(call script, release,  tools/release.test.mjs,            scripts/release.mjs 
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
 build/test/python_conformance.count: proofs_tests/python/planted.py
 # What Frama-C can say of the kernels' text: make prove-c, a part of make test-all.
-$(call script, prove_c,  frama_c/prove.test.mjs,            proofs_tests/frama_c/calls.c $(wildcard kernels/*.c kernels/*.h))
+$(call script, prove_c,  frama_c/prove.test.mjs,            $(wildcard proofs_tests/frama_c/* kernels/*.c kernels/*.h))
 # What is slow: files under attack, threads under ThreadSanitizer.
 include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.

@@ -1,8 +1,12 @@
 // prove.test.mjs: Frama-C's Eva follows the scalar text of the kernels through the calls of calls.c, for all
 // values of their floats at once, and finds no access outside an array, no read of what nobody wrote, no
-// overflow of signed integers and no shift or comparison of pointers that C leaves undefined. `make prove-c`.
+// overflow of signed integers and no shift or comparison of pointers that C leaves undefined. Then its WP
+// proves the contracts that stand as comments in the kernels, for every size. `make prove-c`.
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 const version = spawnSync('frama-c', ['-version'], { encoding: 'utf8' });
@@ -10,7 +14,7 @@ const skip = version.status === 0 ? false : 'there is no frama-c';
 
 // The text is what one copy of the kernels is compiled of: plain C, loops as they are. (What SMX_OPAQUE hides
 // from a compiler is no statement.) NaN and infinities are values here, not faults.
-const macros = '-Iinclude -Ikernels -I. -DSMX_SCALAR -DSMX_ONLY -DSMX_LOOPS -DSMX_OPAQUE\\(p\\)=';
+const macros = '-Iinclude -I. -DSMX_SCALAR -DSMX_ONLY -DSMX_LOOPS -DSMX_OPAQUE\\(p\\)=';
 const options = [
     '-machdep gcc_x86_64 -eva -eva-precision 4 -eva-auto-loop-unroll 64 -eva-no-alloc-returns-null',
     '-warn-special-float none -eva-no-show-progress -eva-no-results',
@@ -19,13 +23,21 @@ const sizes = ['scratch', 'conv_scratch', 'state_scratch'];
 
 // How many alarms a call of calls.c raises, and the first of them.
 function alarms(call, file) {
-    const files = [file, ...sizes].map((name) => `kernels/${name}.c`);
-    const arguments_ = [...options, `-cpp-extra-args=${macros}`, '-main', call];
+    const folder = mkdtempSync(join(tmpdir(), 'calls-'));
+    // Without contracts, which Eva would believe.
+    for (const name of readdirSync('kernels').filter((n) => /\.[ch]$/.test(n)))
+        writeFileSync(
+            join(folder, name),
+            readFileSync(join('kernels', name), 'utf8').replaceAll('/*@', '/*'),
+        );
+    const files = [file, ...sizes].map((name) => join(folder, `${name}.c`));
+    const arguments_ = [...options, `-cpp-extra-args=-I${folder} ${macros}`, '-main', call];
     const r = spawnSync('frama-c', [...arguments_, 'proofs_tests/frama_c/calls.c', ...files], {
         encoding: 'utf8',
         maxBuffer: 1 << 28,
         timeout: 600_000,
     });
+    rmSync(folder, { recursive: true });
     const count = /^ {2}(\d+) alarms? generated/m.exec(r.stdout);
     assert.ok(
         r.status === 0 && count,
@@ -55,3 +67,120 @@ for (const [call, file] of Object.entries(calls))
         const [count, first] = alarms(call, file);
         assert.equal(count, 0, first);
     });
+
+// ---- Contracts, for every size ---------------------------------------------------------------------------
+
+// A preprocessor drops comments from macros: contracts go through it as words, so that they are filled in as
+// the code around them is.
+const words = (text) =>
+    text.replace(
+        /\/\*@([^]*?)\*\//g,
+        (_, contract) => ` acsl_begin${contract.replace(/\/\/.*/g, '')} acsl_end `,
+    );
+const hidden = (text) => text.replace(/\\(?=[a-z])/g, 'acsl_');
+const contracts = 'proofs_tests/frama_c/contracts.acsl';
+
+// The scalar text of a kernel file with its contracts, `change` made in every file that it includes; `asked`:
+// what contracts.acsl is asked for beside bounds.
+function scalarText(file, asked = [], change = (text) => text) {
+    const folder = mkdtempSync(join(tmpdir(), 'contracts-'));
+    try {
+        for (const name of readdirSync('kernels').filter((n) => /\.[ch]$/.test(n))) {
+            const text = words(change(readFileSync(join('kernels', name), 'utf8')));
+            const contract = /acsl_begin[^]*?acsl_end/g;
+            writeFileSync(join(folder, name), text.replace(contract, hidden));
+        }
+        writeFileSync(join(folder, 'contracts.acsl'), hidden(words(readFileSync(contracts, 'utf8'))));
+        const share = spawnSync('frama-c', ['-print-share-path'], { encoding: 'utf8' }).stdout.trim();
+        const own = `-undef -nostdinc -D__FRAMAC__ -D__x86_64__ -D__FC_MACHDEP_GCC_X86_64 -I${share}/libc`;
+        const build = `-I${folder} -Iinclude -I. -DSMX_SCALAR -DSMX_ONLY -DSMX_LOOPS -DSMX_OPAQUE(p)=`;
+        const options = [...`${own} ${build}`.split(' '), ...asked.map((what) => `-D${what}`)];
+        const arguments_ = ['-E', '-P', ...options, '-include', 'contracts.acsl', join(folder, file)];
+        const r = spawnSync('gcc', arguments_, { encoding: 'utf8', maxBuffer: 1 << 28 });
+        assert.equal(r.status, 0, r.stderr);
+        return r.stdout.replace(
+            /acsl_begin([^]*?)acsl_end/g,
+            (_, contract) => `/*@${contract.replaceAll('acsl_', '\\')}*/`,
+        );
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+function framaC(text, options) {
+    const folder = mkdtempSync(join(tmpdir(), 'contracts-'));
+    try {
+        writeFileSync(join(folder, 'kernel.i'), text);
+        const machine = [
+            '-machdep',
+            'gcc_x86_64',
+            '-warn-special-float',
+            'none',
+            '-cg',
+            join(folder, 'calls'),
+        ];
+        const r = spawnSync('frama-c', [...machine, ...options, join(folder, 'kernel.i')], {
+            encoding: 'utf8',
+            maxBuffer: 1 << 28,
+        });
+        assert.equal(r.status, 0, `${r.stdout}${r.stderr}`);
+        return { said: r.stdout, calls: readFileSync(join(folder, 'calls'), 'utf8') };
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+// The functions, what they call, and what that calls: a contract that is believed by its callers is proved,
+// but for those of functions that have no text here, which contracts.acsl states.
+function withCalled(text, functions) {
+    const { calls } = framaC(text, ['-cg-no-services']);
+    const edges = [...calls.matchAll(/^ *(\w+) -> (\w+)/gm)];
+    const all = new Set(functions);
+    for (const one of all) {
+        assert.match(calls, new RegExp(`^ *${one} \\[`, 'm'), `there is no function ${one}`);
+        for (const [, from, to] of edges) if (from === one && !/^(__builtin_|mem)/.test(to)) all.add(to);
+    }
+    return [...all];
+}
+
+// The goals that WP leaves unproved.
+function unproved(text, options) {
+    const run = '-wp -wp-rte -wp-prover z3,cvc4 -wp-timeout 30 -wp-par 2 -wp-cache none';
+    const driver = ['-wp-driver', 'proofs_tests/frama_c/seqmix.driver'];
+    const { said } = framaC(text, [...run.split(' '), ...driver, ...options]);
+    const count = /Proved goals: +(\d+) \/ (\d+)/.exec(said);
+    assert.ok(count && count[2] > 0, said.slice(-1500));
+    assert.doesNotMatch(said, /Missing assigns|No 'assigns'/);
+    const goals = said.match(/^\[wp\] \[.*Goal.*$/gm).filter((line) => !line.includes(' : Valid'));
+    assert.equal(goals.length, count[2] - count[1], said.slice(-1500));
+    return goals.join('\n');
+}
+const functions = (names) => ['-wp-fct', names.join()];
+
+// They are about whole numbers: that floats are real numbers here changes nothing.
+test('the lemmas hold', { skip }, () => {
+    const lemmas = ['-wp-model', 'Typed+real', '-wp-prop', '@lemma'];
+    assert.equal(unproved(scalarText('norm.c'), lemmas), '');
+});
+const kernels = { 'norm.c': ['smx_layernorm_fwd', 'smx_rmsnorm_fwd', 'smx_unitnorm_fwd'] };
+for (const [file, names] of Object.entries(kernels))
+    test(`inside their arrays at every size: ${file}`, { skip }, () => {
+        const text = scalarText(file);
+        assert.equal(unproved(text, functions(withCalled(text, names))), '');
+    });
+test('a loop that reads a float past the row is not proved', { skip }, () => {
+    const planted = (text) => text.replaceAll('v16_load_n((p) + i_, k_, 0', 'v16_load_n((p) + i_, k_ + 1, 0');
+    assert.notEqual(unproved(scalarText('norm.c', [], planted), functions(['row_dot'])), '');
+});
+const adders = ['one_add', 'v16_add'];
+test('row_sum is that of Rounding.v at every size', { skip }, () => {
+    const text = scalarText('norm.c', ['VALUES']);
+    const others = withCalled(text, ['row_sum']).filter((one) => !adders.includes(one));
+    assert.equal(unproved(text, functions(others)), '');
+    assert.equal(unproved(scalarText('norm.c', ['VALUES', 'ADDS']), functions(adders)), '');
+});
+test('lanes that meet in another order are not proved', { skip }, () => {
+    const right = 'one(one(x.r[0], x.r[2]), one(x.r[1], x.r[3]))';
+    const planted = (text) => text.replace(right, 'one(one(x.r[0], x.r[1]), one(x.r[2], x.r[3]))');
+    assert.notEqual(unproved(scalarText('norm.c', ['VALUES'], planted), functions(['v16_hsum'])), '');
+});
