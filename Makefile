@@ -138,7 +138,7 @@ include bench/bench.mk
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup native clean test test-all test-quick test-page test-list demo format bars presets compile_commands.json
+.PHONY: help setup native clean test test-all test-quick test-page test-package test-list demo format bars presets compile_commands.json
 help: ## list the targets
 	@grep -hE '^[a-z_.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
@@ -163,7 +163,7 @@ demo: ## set up, build, serve the page and print its address
 
 test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
-	$(call judge,--all --but "$(PAGE_LATER)",$(ALL_TESTS))
+	$(call judge,--all --but "$(LATER)",$(ALL_TESTS))
 
 test-quick: ## the native tests only
 	@scripts/setup.sh --quiet $(SETUP_FOR)
@@ -173,12 +173,16 @@ test-page: ## the rest of the page, in Chromium, Firefox and WebKit (make test h
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,,$(PAGE_LATER))
 
-test-list: ## after a test was added, renamed or removed, make test and make test-page: write proofs_tests/tests.txt
-	@scripts/tally.sh --record $(ALL_TESTS) $(PAGE_LATER)
+test-package: ## what is made for others: the npm package in bundlers and browsers, wheel, release, amalgamation, clang on every instruction set, PyTorch, check_layer on wrong layers
+	@scripts/setup.sh --quiet $(SETUP_FOR)
+	$(call judge,,$(PACKAGE_LATER))
+
+test-list: ## after a test was added, renamed or removed, make test, test-page and test-package: write proofs_tests/tests.txt
+	@scripts/tally.sh --record $(ALL_TESTS) $(LATER)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-page test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets records quick-tables random-texts whole-models listed-mutants fuzz
-test-all: ## make test, and what is slow: the rest of the page, emulated Arm, torture, threads, every proof and preset, the papers' tables in their easy forms, random texts, whole models, planted faults, fuzzing
+SLOW_PARTS := test-page test-package test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets records quick-tables random-texts whole-models listed-mutants fuzz
+test-all: ## make test, and what is slow: the rest of the page, packages, emulated Arm, torture, threads, every proof and preset, the papers' tables in their easy forms, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
 slow-parts: ; @echo $(SLOW_PARTS)

@@ -27,7 +27,10 @@ test('pull requests run make test on three kinds of machine, with no rights but 
     const text = workflows['test.yml'];
     assert.match(text, /^ {4}pull_request:$/m);
     assert.match(text, /^permissions:\n {4}contents: read\njobs:/m);
-    assert.match(job(text, 'test'), /- run: make test\n *- run: make test-page$/m);
+    assert.match(
+        job(text, 'test'),
+        /- run: make test\n *- run: make test-page\n *- run: make test-package$/m,
+    );
     for (const runner of ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15'])
         assert.ok(text.includes(`runner: ${runner} }`), runner);
     // And the two commands of the README where nothing is.
