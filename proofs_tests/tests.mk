@@ -156,7 +156,7 @@ include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-build/test/arm.count build/test/musl.count build/test/sdist.count build/test/cluster.count build/test/mpi.count build/test/prove_c.count: RUN_OPTIONS := --timeout 1800
+$(patsubst %,build/test/%.count,arm musl sdist cluster mpi prove_c package pytorch): RUN_OPTIONS := --timeout 1800
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 
