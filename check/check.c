@@ -6,82 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mixer_graph.h"
 #include "interpret.h"
 #include "kernels/philox.h"
 #include "model/base/error.h"
 #include "model/graph/graph.h"
-#include "model/mixers/equations.h"
-#include "model/ops/ops.h"
 
-// ---- The mixer alone, on B sequences x = start + values, start [L][D] a weight so that it gets a gradient
 enum { B = 2, MOST_LENGTH = 64, TRIES = 3, DIRECTIONS = 2 };
-typedef struct {
-    params p;
-    graph *g;
-    equation_trace *trace;
-    tensor *start, *x, *y;
-    float *values;
-} bench;
-
-static int open_bench(bench *b, const config *c, enum graph_mode mode, size_t sequences, size_t length,
-                      smx_error *error) {
-    const size_t D = c->common.width;
-    memset(b, 0, sizeof *b);
-    b->g = graph_new(mode, &b->p, sequences, length);
-    b->trace = malloc(sizeof *b->trace);
-    b->values = calloc(sequences * length * D, sizeof *b->values);
-    if (!b->g || !b->trace || !b->values) return error_say(error, "there is no memory for a check");
-    b->g->values = b->values;
-    b->start =
-        graph_param(b->g, "x", (init){INIT_NORMAL, 1}, 0, 2, (uint32_t[]){(uint32_t)length, (uint32_t)D});
-    b->x = op_bias(b->g, op_values(b->g, D), b->start);
-    graph_push(b->g, "mixer");
-    b->y = equations_mixer(b->g, c, b->x, b->trace);
-    graph_pop(b->g);
-    if (!b->g->failed) return 0;
-    if (error) *error = b->g->error;
-    return -1;
-}
-static int start_bench(bench *b, uint64_t seed, smx_error *error) {
-    return params_create(&b->p, seed, error) ||
-                   graph_plan(b->g, b->g->mode == GRAPH_TRAIN ? b->y : NULL, error)
-               ? -1
-               : 0;
-}
-static void close_bench(bench *b) {
-    graph_free(b->g);
-    params_free(&b->p);
-    free(b->trace);
-    free(b->values);
-}
 
 // ---- float32 against double, double against central differences -------------------------------------------
 // What is judged, row after row: y, then the gradients of the leaves (x and the weights, in order of name).
 typedef struct {
-    bench *b;
+    mixer_graph *b;
     interpreter *i;
     double *dy;                     // [B][L][D]
     double *single, *exact, *moved; // [all rows]: float32, double, double as rounding might move it
     size_t total;
 } judge;
 
-// A leaf's tensor among the steps; NULL: none uses it.
-static const tensor *tensor_of(const bench *b, const param *w) {
-    if (b->start->weight == w) return b->x;
-    for (size_t s = 0; s < b->trace->n; s++)
-        for (size_t a = 0; a < equation_inputs(&b->trace->steps[s]); a++) {
-            const tensor *t = equation_input(&b->trace->steps[s], a);
-            if (t && t->weight == w) return t;
-        }
-    return NULL;
-}
 static void fill(judge *j) {
-    const bench *b = j->b;
+    const mixer_graph *b = j->b;
     const float *start = b->p.data + b->start->weight->offset;
     double *x = interpreter_value(j->i, b->x);
     for (size_t k = 0; x && k < b->x->n; k++) x[k] = (double)(start[k % b->start->n] + b->values[k]);
     for (size_t w = 0; w < b->p.count; w++) {
-        const tensor *t = tensor_of(b, b->p.list[w]);
+        const tensor *t = mixer_graph_tensor(b, b->p.list[w]);
         double *to = t && t != b->x ? interpreter_value(j->i, t) : NULL;
         for (size_t k = 0; to && k < t->n; k++) to[k] = b->p.data[b->p.list[w]->offset + k];
     }
@@ -101,14 +50,14 @@ static double apart(const double *x, const double *y, size_t n) {
 
 // The double run's rows; the gradient of x is summed over the sequences.
 static int run_double(judge *j, double *to, double rounding, uint64_t seed) {
-    const bench *b = j->b;
+    const mixer_graph *b = j->b;
     if (interpreter_forward(j->i, rounding, seed) || interpreter_backward(j->i, b->y, j->dy, rounding, seed))
         return -1;
     memcpy(to, interpreter_value(j->i, b->y), b->y->n * sizeof *to);
     to += b->y->n;
     for (size_t w = 0; w < b->p.count; w++) {
         const param *p = b->p.list[w];
-        const tensor *t = tensor_of(b, p);
+        const tensor *t = mixer_graph_tensor(b, p);
         const double *from = t ? interpreter_gradient(j->i, t) : NULL;
         memset(to, 0, p->n * sizeof *to);
         for (size_t k = 0; from && k < t->n; k++) to[k % p->n] += from[k];
@@ -117,7 +66,7 @@ static int run_double(judge *j, double *to, double rounding, uint64_t seed) {
     return 0;
 }
 static void run_single(judge *j) {
-    bench *b = j->b;
+    mixer_graph *b = j->b;
     memset(b->p.grad, 0, b->p.total * sizeof *b->p.grad);
     graph_forward(b->g);
     double *to = j->single;
@@ -152,7 +101,7 @@ static double moved_objective(judge *j, const tensor *t, size_t n, double h, uin
 // widths. A kink between the two (a maximum, a choice) shows in one direction or width: the best of a few
 // counts.
 static double differ(judge *j, const param *p, const double *gradient, uint64_t seed) {
-    const tensor *t = tensor_of(j->b, p);
+    const tensor *t = mixer_graph_tensor(j->b, p);
     const double *y = interpreter_value(j->i, j->b->y);
     double size = 0, best = INFINITY,
            terms = 0; // terms: whose sum the objective is, for a gradient that cancels
@@ -175,7 +124,7 @@ static double differ(judge *j, const param *p, const double *gradient, uint64_t 
 }
 
 static int judge_rows(check_report *r, judge *j, int gradients_stop, uint64_t seed) {
-    const bench *b = j->b;
+    const mixer_graph *b = j->b;
     const size_t rows = b->p.count + 1;
     if (rows > CHECK_ROWS) return -1;
     double *worst = calloc(rows, sizeof *worst);
@@ -219,10 +168,11 @@ static int stops_gradients(const equation_trace *t) {
 }
 
 int check_numbers(check_report *r, const config *c, size_t length, uint64_t seed, smx_error *error) {
-    bench b;
+    mixer_graph b;
     judge j = {.b = &b};
     const uint64_t env = smx_fpenv_enter();
-    int status = open_bench(&b, c, GRAPH_TRAIN, B, length, error) || start_bench(&b, seed, error) ? -1 : 0;
+    int status =
+        mixer_graph_open(&b, c, GRAPH_TRAIN, B, length, error) || mixer_graph_start(&b, seed, error) ? -1 : 0;
     r->length = length;
     r->says_ahead = status ? 0 : (size_t)b.trace->ahead;
     if (!status) {
@@ -255,7 +205,7 @@ int check_numbers(check_report *r, const config *c, size_t length, uint64_t seed
     interpreter_close(j.i);
     free(j.dy);
     free(j.single);
-    close_bench(&b);
+    mixer_graph_close(&b);
     smx_fpenv_leave(env);
     r->computes = r->differentiates = !status;
     for (size_t k = 0; k < r->n_rows; k++) {
@@ -279,9 +229,11 @@ static size_t moved_before(const graph *g, const tensor *t, const double *now, c
     return first;
 }
 static int find_leak(check_report *r, const config *c, uint64_t seed, smx_error *error) {
-    bench b;
+    mixer_graph b;
     judge j = {.b = &b};
-    int status = open_bench(&b, c, GRAPH_TRAIN, 1, r->length, error) || start_bench(&b, seed, error) ? -1 : 0;
+    int status =
+        mixer_graph_open(&b, c, GRAPH_TRAIN, 1, r->length, error) || mixer_graph_start(&b, seed, error) ? -1
+                                                                                                        : 0;
     const size_t L = r->length, D = c->common.width, n = status ? 0 : b.trace->n;
     double **then = calloc(n + 1, sizeof *then);
     int *early = calloc(n + 1, sizeof *early);
@@ -320,7 +272,7 @@ static int find_leak(check_report *r, const config *c, uint64_t seed, smx_error 
     free(then);
     free(early);
     interpreter_close(j.i);
-    close_bench(&b);
+    mixer_graph_close(&b);
     return status;
 }
 
@@ -328,8 +280,8 @@ static int find_leak(check_report *r, const config *c, uint64_t seed, smx_error 
 static void measure_growth(check_report *r, const config *c, uint64_t seed) {
     r->n_lengths = 0;
     for (size_t L = 64; L <= 1024; L *= 2) {
-        bench b;
-        if (!open_bench(&b, c, GRAPH_TRAIN, 1, L, NULL) && !start_bench(&b, seed, NULL)) {
+        mixer_graph b;
+        if (!mixer_graph_open(&b, c, GRAPH_TRAIN, 1, L, NULL) && !mixer_graph_start(&b, seed, NULL)) {
             const size_t D = c->common.width;
             smx_rng random = rng_open(seed, RNG_EVAL, 5);
             memset(b.p.grad, 0, b.p.total * sizeof *b.p.grad);
@@ -347,7 +299,7 @@ static void measure_growth(check_report *r, const config *c, uint64_t seed) {
             r->lengths[r->n_lengths] = L;
             r->growth[r->n_lengths++] = sqrt(sum);
         }
-        close_bench(&b);
+        mixer_graph_close(&b);
     }
     r->stable = 1;
     // Where the gradient at y cancels in a norm or a softmax, all that is left is rounding, which may vanish.
@@ -357,10 +309,10 @@ static void measure_growth(check_report *r, const config *c, uint64_t seed) {
 static void measure_cost(check_report *r, const config *c) {
     static const size_t lengths[CHECK_COSTS] = {1024, 65536};
     for (size_t i = 0; i < CHECK_COSTS; i++) {
-        bench b;
+        mixer_graph b;
         r->cost[i].length = lengths[i];
         r->cost[i].flops = r->cost[i].bytes = -1;
-        if (!open_bench(&b, c, GRAPH_TRAIN, 1, lengths[i], NULL)) {
+        if (!mixer_graph_open(&b, c, GRAPH_TRAIN, 1, lengths[i], NULL)) {
             double flops = 0, floats = 0;
             for (size_t k = 0; k < b.g->n_nodes; k++) {
                 flops += (double)b.g->nodes[k].flops;
@@ -369,7 +321,7 @@ static void measure_cost(check_report *r, const config *c) {
             r->cost[i].flops = flops / (double)lengths[i];
             r->cost[i].bytes = 4 * floats / (double)lengths[i];
         }
-        close_bench(&b);
+        mixer_graph_close(&b);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/philox.h"
+#include "scan.h"
 #include "twins.h"
 
 typedef struct {
@@ -18,7 +19,8 @@ struct interpreter {
     const equation_trace *t;
     slot *slots;
     size_t n_slots, largest;
-    double *part; // gradients on their way, [EQUATION_INPUTS][largest]; one as a transform rounds it
+    double **last; // [steps]: of a scan the states after the last row; else NULL
+    double *part;  // gradients on their way, [EQUATION_INPUTS][largest]; one as a transform rounds it
 };
 
 static const void *key_of(const tensor *t) { return t->weight ? (const void *)t->weight : (const void *)t; }
@@ -45,13 +47,17 @@ interpreter *interpreter_open(const graph *g, const equation_trace *t, const ten
         size_t most = 1;
         for (size_t s = 0; s < t->n; s++) most += equation_inputs(&t->steps[s]) + 1;
         i->slots = calloc(most, sizeof *i->slots);
-        failed = !i->slots || add(i, y);
+        i->last = calloc(t->n + 1, sizeof *i->last);
+        failed = !i->slots || !i->last || add(i, y);
     }
     for (size_t s = 0; !failed && s < t->n; s++) {
         for (size_t a = 0; a < equation_inputs(&t->steps[s]); a++)
             failed |= add(i, equation_input(&t->steps[s], a));
         failed |= add(i, t->steps[s].out);
     }
+    for (size_t s = 0; !failed && s < t->n; s++)
+        if (t->steps[s].scan)
+            failed = !(i->last[s] = calloc(scan_states(t->steps[s].scan) * g->B + 1, sizeof(double)));
     if (!failed) failed = !(i->part = calloc((EQUATION_INPUTS + 1) * i->largest + 1, sizeof *i->part));
     if (!failed) return i;
     interpreter_close(i);
@@ -63,6 +69,8 @@ void interpreter_close(interpreter *i) {
         free(i->slots[s].value);
         free(i->slots[s].gradient);
     }
+    for (size_t s = 0; i->last && s < i->t->n; s++) free(i->last[s]);
+    free(i->last);
     free(i->slots);
     free(i->part);
     free(i);
@@ -98,6 +106,7 @@ static twin_call call_of(const interpreter *i, const equation_step *s, double ro
     const slot *out = find(i, s->out);
     c.out = out->value;
     c.dout = out->gradient;
+    c.last = i->last[s - i->t->steps];
     return c;
 }
 
@@ -143,3 +152,5 @@ int interpreter_backward(interpreter *i, const tensor *y, const double *dy, doub
     }
     return 0;
 }
+
+const double *interpreter_states(interpreter *i, const equation_step *s) { return i->last[s - i->t->steps]; }

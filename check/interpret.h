@@ -22,5 +22,8 @@ double *interpreter_gradient(interpreter *i, const tensor *t);
 // float32 might have done. 0: not at all. Returns 0, or -1: no memory.
 int interpreter_forward(interpreter *i, double rounding, uint64_t seed);
 int interpreter_backward(interpreter *i, const tensor *y, const double *dy, double rounding, uint64_t seed);
+// Of a step that is a scan the states after the last row of the last forward pass, one state after the
+// other, [B][heads][rows][cols] each; NULL: it is none.
+const double *interpreter_states(interpreter *i, const equation_step *s);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct {
     entry *list;
     size_t n, room;
     double *v, *g; // values, gradients
-    size_t n_v, room_v;
+    size_t n_v, room_v, room_g;
     known names[128];
     size_t n_names;
     double repeats;
@@ -391,6 +391,17 @@ static void begin_states(reader *r) {
         name(r, s->name, x);
     }
 }
+// [state][B][heads][..], one state after the other.
+static void keep_states(reader *r) {
+    double *to = r->c->last;
+    for (size_t i = 0; i < r->s->n_states; i++) {
+        const scan_shape s = r->s->states[i].shape;
+        const size_t n = (size_t)s.rows * s.cols, heads = r->s->heads;
+        const term x = word(r, r->s->states[i].name);
+        if (!r->failed) memcpy(to + (r->b * heads + r->head) * n, value_of(r, x.entry), n * sizeof *to);
+        to += r->c->B * heads * n;
+    }
+}
 static double *cell(double *out, const reader *r, const scan_output *o) {
     return out + (r->b * r->c->L + r->t) * r->s->out->shape[2] + o->column + r->head * o->cols;
 }
@@ -408,9 +419,9 @@ static void step_back(reader *r, size_t k) {
     }
     const size_t all = size_of(&e);
     const entry *a = e.in[0] < 0 ? NULL : &r->list[e.in[0]], *b = e.in[1] < 0 ? NULL : &r->list[e.in[1]];
-    for (size_t i = 0; i < all; i++) {
-        const size_t ia = n[0] > 1 ? i : 0, ib = n[1] > 1 ? i : 0, ic = n[2] > 1 ? i : 0, row = i / e.cols,
-                     col = i % e.cols;
+    for (size_t i = 0, row = 0, col = 0; i < all; i++, col++) {
+        const size_t ia = n[0] > 1 ? i : 0, ib = n[1] > 1 ? i : 0, ic = n[2] > 1 ? i : 0;
+        if (col == e.cols) row++, col = 0;
         if (d[i] == 0) continue;
         switch (e.sign) {
         case '+':
@@ -497,16 +508,16 @@ static void run_head(reader *r, int back) {
         // Names of the row are its own; those of the states stay.
         r->n_names = s->n_states;
     }
-    r->g = back && !r->failed ? calloc(r->n_v + 1, sizeof *r->g) : NULL;
-    if (back && !r->g) r->failed = 1;
-    for (r->t = 0; r->t < r->c->L && r->g; r->t++)
+    if (!back && r->c->last && !r->failed) keep_states(r);
+    if (back && !r->failed && !grow((void **)&r->g, r->n_v + 1, &r->room_g, sizeof *r->g)) r->failed = 1;
+    back &= !r->failed;
+    if (back) memset(r->g, 0, (r->n_v + 1) * sizeof *r->g);
+    for (r->t = 0; r->t < r->c->L && back; r->t++)
         for (size_t i = 0; i < s->n_outputs; i++) {
             const double *d = cell((double *)r->c->dout, r, &s->outputs[i]);
             for (size_t k = 0; k < s->outputs[i].cols; k++) r->g[ends[r->t * s->n_outputs + i] + k] += d[k];
         }
-    for (size_t k = r->n; r->g && k-- > 0;) step_back(r, k);
-    free(r->g);
-    r->g = NULL;
+    for (size_t k = r->n; back && k-- > 0;) step_back(r, k);
     free(ends);
 }
 static int run(const twin_call *c, int back) {
@@ -519,8 +530,15 @@ static int run(const twin_call *c, int back) {
     const int failed = r->failed;
     free(r->list);
     free(r->v);
+    free(r->g);
     free(r);
     return failed ? -1 : 0;
 }
 int scan_forward(const twin_call *c) { return run(c, 0); }
 int scan_backward(const twin_call *c) { return run(c, 1); }
+size_t scan_states(const equation_scan *s) {
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_states; i++)
+        n += s->heads * s->states[i].shape.rows * s->states[i].shape.cols;
+    return n;
+}

@@ -7,5 +7,7 @@
 
 int scan_forward(const twin_call *c);
 int scan_backward(const twin_call *c);
+// Numbers of all states of one sequence.
+size_t scan_states(const equation_scan *s);
 
 #endif

@@ -12,6 +12,7 @@ typedef struct {
     double *din[EQUATION_INPUTS];      // zeroed; NULL where absent
     double *out;
     const double *dout;
+    double *last;    // of a scan: where forward leaves the states after the last row (interpreter_states)
     double rounding; // each step within is moved by up to so much of itself, drawn from `random`
     smx_rng *random;
 } twin_call;

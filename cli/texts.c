@@ -11,6 +11,7 @@
 #include "kernels/mathd.h"
 #include "model/base/error.h"
 #include "model/base/number.h"
+#include "model/run/language.h"
 #include "model/settings/pairs.h"
 
 typedef struct {
@@ -467,4 +468,19 @@ char *cli_text_config(const config *c, const char *text, int own_residual) {
     to += sprintf(to, "residual=%d&mixer=equations&eq=", !own_residual);
     *pairs_encode(to, text) = 0;
     return all;
+}
+
+config *cli_config_with_text(const char *text, char *equations, size_t size, smx_error *e) {
+    config *c = config_parse(text, 0, e);
+    if (!c || cli_text(equations, size, c, e)) {
+        config_free(c);
+        return NULL;
+    }
+    if (!strcmp(c->of_mixer.name, "equations")) return c;
+    char *all = cli_text_config(c, equations, 1);
+    config_free(c);
+    c = all ? config_parse(all, 0, e) : NULL;
+    if (!all) error_say(e, "there is no memory for the text");
+    free(all);
+    return c;
 }

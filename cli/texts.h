@@ -9,5 +9,8 @@ int cli_text(char *to, size_t size, const config *c, smx_error *error);
 // The complete config that trains the same run by its text, malloc'ed; own_residual: the mixer brings its
 // residual itself.
 char *cli_text_config(const config *c, const char *text, int own_residual);
+// A config whose mixer is its text: of a built-in one that of cli_text, which is put into equations[size].
+// NULL: the error says why.
+config *cli_config_with_text(const char *text, char *equations, size_t size, smx_error *error);
 
 #endif

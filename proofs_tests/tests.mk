@@ -114,6 +114,7 @@ $(call script, onnx,     cli/onnx.test.mjs,                 $(PROGRAM) $(NPY) be
 $(call script, judge_report, cli/judge_report.test.mjs,     $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
 $(call script, import,   cli/import.test.mjs,               $(PROGRAM) $(wildcard examples/import/*.eq) proofs_tests/cli/imported.py docs/IMPORT.md build/seqmix)
 $(call script, judge_text, cli/judge_text.test.mjs,          $(PROGRAM) $(wildcard examples/equations/*.eq) build/seqmix)
+$(call script, vectors_text, cli/vectors_text.test.mjs,      $(PROGRAM) build/seqmix)
 $(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) $(wildcard proofs_tests/cli/planted*.mjs) docs/ORACLE.md build/seqmix)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk) proofs_tests/support/tap.sh)

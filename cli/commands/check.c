@@ -122,21 +122,6 @@ const cli_command cli_check = {
     .run = check,
 };
 
-// Of a built-in mixer the text that trains the same run.
-static config *with_text(const char *text, char *equations, size_t size, smx_error *e) {
-    config *c = config_parse(text, 0, e);
-    if (!c || cli_text(equations, size, c, e)) {
-        config_free(c);
-        return NULL;
-    }
-    if (!strcmp(c->of_mixer.name, "equations")) return c;
-    char *all = cli_text_config(c, equations, 1);
-    config_free(c);
-    c = all ? config_parse(all, 0, e) : NULL;
-    free(all);
-    return c;
-}
-
 static int check(int argc, char **argv) {
     options o = {0};
     smx_error e = {0};
@@ -144,7 +129,7 @@ static int check(int argc, char **argv) {
     if (cli_read_options(&cli_check, argc, argv, &o) || cli_refuse_several("check", o.config)) return 2;
     if (!o.config) return cli_usage_error(&cli_check, "a config");
     check_report *r = calloc(1, sizeof *r);
-    config *c = r ? with_text(o.config, equations, sizeof equations, &e) : NULL;
+    config *c = r ? cli_config_with_text(o.config, equations, sizeof equations, &e) : NULL;
     int status = !c ? 2 : 0;
     if (c) {
         const mixer *m = mixer_of(c);

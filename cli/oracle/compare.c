@@ -86,12 +86,16 @@ static int compare_manifest(const options *o) {
     static const char *const parts[] = {"outputs", "intermediates", "gradients"};
     manifest m;
     verdict v = {0};
-    size_t cases = 0;
+    size_t cases = 0, unfit = 0;
     smx_error error;
     if (manifest_open(&m, o->manifest, &error)) return cli_fail("%s", error.message);
     for (const json *c = m.cases->child; c; c = c->next) {
         if (o->only && strncmp(manifest_case_name(c), o->only, strlen(o->only))) continue;
         cases++;
+        if (!manifest_judges(c, o->format ? o->format : compare_formats)) {
+            unfit++;
+            continue;
+        }
         const json *outputs = json_get(c, "outputs");
         if (!outputs || !outputs->child) {
             cli_fail("case %s: it has no outputs to be judged by", manifest_case_name(c));
@@ -109,6 +113,9 @@ static int compare_manifest(const options *o) {
     manifest_close(&m);
     if (!cases)
         return cli_fail("compare: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
+    if (unfit)
+        cli_note("compare: %zu of %zu cases are not judged as %s: rounding moves them too far", unfit, cases,
+                 o->format->name);
     printf(
         "compare: %zu arrays, %zu past their tolerance, %zu unreadable; worst %.3g of its tolerance at %s\n",
         v.arrays, v.past, v.bad, v.worst, v.worst_place[0] ? v.worst_place : "no place");

@@ -151,7 +151,8 @@ static int dropped(const search *s) {
     const faults_array *a = s->a;
     const json *p = json_get(s->c->params, "p");
     const npy *in = NULL;
-    if (strcmp(s->c->mechanism->name, "dropout") || !p || p->type != JSON_NUMBER) return 0;
+    if (!s->c->mechanism || strcmp(s->c->mechanism->name, "dropout") || !p || p->type != JSON_NUMBER)
+        return 0;
     for (size_t i = 0; i < s->c->n_inputs; i++)
         if (!strcmp(s->c->input_name[i], a->gradient ? "dy" : "x")) in = &s->c->input[i];
     if (!in || in->count != a->count) return 0;
@@ -610,7 +611,7 @@ static int hears_only(const search *s, size_t from, size_t to, size_t at, size_t
 
 static int truncated(const search *s, const wrong_rows *w) {
     const size_t r = w->first;
-    if (s->a->gradient || r < 1 || rows_of(s->a) != case_rows(s->c)) return 0;
+    if (!s->c->mechanism || s->a->gradient || r < 1 || rows_of(s->a) != case_rows(s->c)) return 0;
     if (r > 1 && hears_only(s, 1, r + 1, r - 1, r))
         return say(s, "a truncated history: row %zu, the first that is wrong, hears only the last %zu rows",
                    r, r);
@@ -622,7 +623,7 @@ static int truncated(const search *s, const wrong_rows *w) {
 
 // A gradient that is right within the first block and hears nothing of what comes after it.
 static int stops(const search *s) {
-    if (!s->a->gradient || rows_of(s->a) != case_rows(s->c)) return 0;
+    if (!s->c->mechanism || !s->a->gradient || rows_of(s->a) != case_rows(s->c)) return 0;
     for (size_t block = 256; block >= 8; block /= 2) {
         variant v = as_it_is(s->c);
         v.to = block;
@@ -730,7 +731,7 @@ static int grows(const search *s) {
 }
 
 static int near_miss(const search *s) {
-    if (case_rows(s->c) > MOST_ROWS) return 0;
+    if (!s->c->mechanism || case_rows(s->c) > MOST_ROWS) return 0;
     return other_parameters(s) || left_out(s) || exchanged(s) || weights_turned(s) || scaled_logits(s) ||
            gates(s) || gate_blocks(s) || off_by_one(s) || order_of_steps(s) || one_head(s) ||
            other_gradient(s);

@@ -7,8 +7,8 @@
 
 // A case of a set with everything that is known of it.
 typedef struct {
-    const oracle_mechanism *mechanism;
-    const json *params, *mode; // borrowed; mode may be NULL
+    const oracle_mechanism *mechanism; // NULL: a text, of which no near misses are computed
+    const json *params, *mode;         // borrowed; mode may be NULL
     size_t n_inputs;
     const char *input_name[ORACLE_MAX_ARRAYS]; // borrowed
     npy input[ORACLE_MAX_ARRAYS];              // of one sequence

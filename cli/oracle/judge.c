@@ -29,6 +29,7 @@ typedef struct {
 
 typedef struct {
     size_t cases, wrong, arrays, past, bad;
+    size_t unfit;                // cases that the manifest does not judge in this format
     size_t given[2], missing[2]; // outputs, gradients
     // Of the mechanism whose cases are read: the longest that is right, the shortest that is wrong.
     char mechanism[64];
@@ -262,6 +263,10 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
     text_results made = {.n = 0};
     smx_error why = {0};
     v->cases++;
+    if (!manifest_judges(entry, o->format)) {
+        v->unfit++;
+        return;
+    }
     begin_mechanism(o, v, entry);
     if (o->text && text_case_run(&made, m, entry, o->text, o->equations, o->bind, &why)) {
         cli_fail("case %s: %s", manifest_case_name(entry), why.message);
@@ -342,6 +347,9 @@ static int conclude(const options *o, const verdict *v, const manifest *m) {
     char counts[200];
     if (!v->cases)
         return cli_fail("judge: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
+    if (v->unfit)
+        cli_note("judge: %zu of %zu cases are not judged as %s: rounding moves them too far", v->unfit,
+                 v->cases, o->format->name);
     if (!v->arrays && !v->bad)
         return cli_fail("judge: %s has none of the files that the manifest names",
                         o->results ? o->results : "the text");

@@ -37,6 +37,20 @@ static int read_inputs(faults_case *f, const manifest *m, const json *entry, smx
     return 0;
 }
 
+// Of an array with `lead` batch dimensions the first sequence that is wrong alone; which that is.
+static size_t wrong_piece(faults_array *a, size_t lead, double tol) {
+    const size_t n = a->count / pieces_of(a->ndim, a->shape, a->ndim - lead);
+    size_t first = 0;
+    while (first < a->count && compare_error(a->got[first], a->ref[first]) <= tol * a->scale) first++;
+    const size_t piece = first < a->count ? first / n : 0;
+    a->ndim -= lead;
+    memmove(a->shape, a->shape + lead, a->ndim * sizeof *a->shape);
+    a->count = n;
+    a->got += piece * n;
+    a->ref += piece * n;
+    return piece;
+}
+
 // Of a batch the first sequence that is wrong.
 static void one_sequence(faults_case *f, faults_array *a) {
     oracle_case c;
@@ -52,24 +66,29 @@ static void one_sequence(faults_case *f, faults_array *a) {
     oracle_close(&c);
     if (!a->gradient) own = lead;
     if (!known || !lead || own >= a->ndim) return;
-    const size_t n = a->count / pieces_of(a->ndim, a->shape, a->ndim - own);
-    size_t first = 0;
-    while (first < a->count && compare_error(a->got[first], a->ref[first]) <= f->tol * a->scale) first++;
-    const size_t piece = first < a->count ? first / n : 0;
+    const size_t piece = wrong_piece(a, own, f->tol);
     for (size_t i = 0; i < f->n_inputs; i++) take_piece(&f->input[i], dims[i], piece);
-    a->ndim -= own;
-    memmove(a->shape, a->shape + own, a->ndim * sizeof *a->shape);
-    a->count = n;
-    a->got += piece * n;
-    a->ref += piece * n;
+}
+// The same in the set of a text, whose manifest says what each input is. 1: the array has rows.
+static int one_text_sequence(faults_array *a, const json *entry, double tol) {
+    const json *batch = json_get(entry, "batch"),
+               *role = json_get(json_get(json_get(entry, "inputs"), a->name), "role");
+    const int rows = a->gradient ? role && role->type == JSON_STRING && !strcmp(role->string, "rows")
+                                 : !strcmp(a->name, "y");
+    const size_t lead = batch && batch->type == JSON_ARRAY ? batch->count : 0;
+    if ((rows || !a->gradient) && lead && lead < a->ndim) wrong_piece(a, lead, tol);
+    return rows;
 }
 
-static void find_rows(finding *f, const faults_case *c, const faults_array *a) {
-    const oracle_array *is = c->mechanism->arrays;
+// Whether the mechanism's array has rows.
+static int has_rows(const finding *f, const oracle_mechanism *m) {
+    const oracle_array *is = m->arrays;
     const oracle_kind kind = f->gradient ? ORACLE_INPUT : ORACLE_OUTPUT;
     while (is->name && (is->kind != kind || strcmp(is->name, f->name))) is++;
-    if (!is->name || is->shape[0] != 'L' || (is->shape[1] && is->shape[1] != ' ') || !a->ndim || !a->count)
-        return;
+    return is->name && is->shape[0] == 'L' && (!is->shape[1] || is->shape[1] == ' ');
+}
+static void find_rows(finding *f, const faults_case *c, const faults_array *a) {
+    if (!a->ndim || !a->count) return;
     const size_t row = a->count / a->shape[0];
     for (size_t i = 0; i < a->count; i++) {
         if (compare_error(a->got[i], a->ref[i]) <= c->tol * a->scale) continue;
@@ -85,10 +104,11 @@ void judge_explain(finding *f, const manifest *m, const judged_array *j) {
     f->worth = FAULTS_NAMED;
     f->first = 1;
     f->last = 0;
-    c.mechanism = mechanism && mechanism->type == JSON_STRING ? oracle_find(mechanism->string) : NULL;
+    const char *const name = mechanism && mechanism->type == JSON_STRING ? mechanism->string : "";
+    c.mechanism = oracle_find(name);
     c.params = json_get(f->entry, "params");
     c.mode = c.mechanism && mode && oracle_allows(c.mechanism, "mode", mode) ? mode : NULL;
-    if (!c.mechanism)
+    if (!c.mechanism && strcmp(name, "equations") != 0)
         snprintf(f->why, sizeof f->why, "the oracle does not know the mechanism");
     else if (read_inputs(&c, m, f->entry, &error))
         snprintf(f->why, sizeof f->why, "%s", error.message);
@@ -96,8 +116,9 @@ void judge_explain(finding *f, const manifest *m, const judged_array *j) {
         faults_array a = {f->name, f->gradient, j->got, j->ref, j->is.ndim, {0}, 1, j->scale};
         memcpy(a.shape, j->is.shape, sizeof a.shape);
         for (size_t d = 0; d < a.ndim; d++) a.count *= a.shape[d];
-        one_sequence(&c, &a);
-        find_rows(f, &c, &a);
+        if (c.mechanism) one_sequence(&c, &a);
+        if (c.mechanism ? has_rows(f, c.mechanism) : one_text_sequence(&a, f->entry, c.tol))
+            find_rows(f, &c, &a);
         f->worth = faults_explain(f->why, sizeof f->why, &c, &a);
     }
     for (size_t i = 0; i < c.n_inputs; i++) npy_free(&c.input[i]);

@@ -151,6 +151,14 @@ const char *manifest_case_name(const json *entry) {
     return name && name->type == JSON_STRING ? name->string : "without a name";
 }
 
+int manifest_judges(const json *entry, const compare_format *format) {
+    const json *formats = json_get(entry, "formats");
+    int found = !formats || formats->type != JSON_ARRAY;
+    for (const json *f = found ? NULL : formats->child; f; f = f->next)
+        found |= f->type == JSON_STRING && !strcmp(f->string, format->name);
+    return found;
+}
+
 static uint64_t hash_text(uint64_t h, const char *text) { return hash_bytes(h, text, strlen(text) + 1); }
 
 static uint64_t hash_json(uint64_t h, const json *v) {

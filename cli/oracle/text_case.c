@@ -103,15 +103,22 @@ static int place(work *w, const manifest *m, const json *a, size_t lead, const c
     if (read_array(v, m, a, error)) return -1;
     w->array[t->n++] = a->key;
     name_of(b->name, sizeof b->name, list, a->key);
+    const json *role = json_get(a, "role"); // of a text's own set
+    const char *const is = role && role->type == JSON_STRING ? role->string : "";
+    char *const suffix = strlen(b->name) > 6 ? b->name + strlen(b->name) - 6 : NULL;
+    if (!strcmp(is, "start") && suffix && !strcmp(suffix, "_start")) *suffix = 0;
     const int rows = v->ndim >= 2 && v->ndim <= 2 + lead && v->shape[v->ndim - 2] == w->L;
     b->kind = text_has_state(text, b->name) ? TEXT_START
+              : !strcmp(is, "weight")       ? TEXT_WEIGHT
               : rows && (v->ndim > 2 || text_assigns(text, b->name) || !text_multiplies(text, b->name))
                   ? TEXT_ROWS
                   : TEXT_WEIGHT;
     if (b->kind == TEXT_ROWS) b->columns = v->shape[v->ndim - 1];
     if (b->kind == TEXT_ROWS && v->ndim > 2 && v->count != w->B * w->L * b->columns)
         return error_say(error, "its input %.60s has another batch than its y", a->key);
-    w->lead[t->n - 1] = b->kind == TEXT_WEIGHT ? 0 : b->kind == TEXT_ROWS ? v->ndim - 2 : lead;
+    w->lead[t->n - 1] = b->kind == TEXT_WEIGHT || (*is && b->kind == TEXT_START) ? 0
+                        : b->kind == TEXT_ROWS                                   ? v->ndim - 2
+                                                                                 : lead;
     return 0;
 }
 static int read_case(work *w, const manifest *m, const json *entry, const char *text, const char *list,

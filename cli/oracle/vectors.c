@@ -15,6 +15,7 @@
 #include "compare.h"
 #include "hard.h"
 #include "oracle_batch.h"
+#include "vectors_text.h"
 #include "kernels/hash.h"
 #include "kernels/philox.h"
 
@@ -353,6 +354,7 @@ static int make_set(work *w) {
 typedef struct {
     const char *out;
     const char *seed, *only;
+    const char *config; // whose text it is of; NULL: of the oracle's mechanisms
     long length, width, batch;
     double budget;
     int hard, onnx;
@@ -383,9 +385,11 @@ static const cli_option table[] = {
 static int vectors(int argc, char **argv);
 const cli_command cli_vectors = {
     .name = "vectors",
-    .usage = "--out DIR",
+    .usage = "['CONFIG'] --out DIR",
     .help = "a set of test vectors for judging other implementations",
     .options = table,
+    .plain = offsetof(options, config),
+    .most = 1,
     .example = "seqmix vectors --out vectors",
     .run = vectors,
 };
@@ -397,6 +401,16 @@ static int vectors(int argc, char **argv) {
     const char *const out = o.out, *const seed = o.seed;
     if (!*seed || strlen(seed) > 18 || strspn(seed, "0123456789") != strlen(seed))
         return cli_fail("vectors: --seed is '%.60s'; it must be a whole number of at most 18 digits", seed);
+    if (o.config && (o.only || o.onnx || o.budget > 0 || o.width))
+        return cli_fail("vectors: of a text, without --%s%s",
+                        o.only    ? "only"
+                        : o.onnx  ? "onnx"
+                        : o.width ? "width"
+                                  : "budget",
+                        o.width ? ": width is a key of the config" : "");
+    if (o.config)
+        return vectors_of_text(o.config, out, strtoull(seed, NULL, 10), o.hard, (size_t)o.length,
+                               (size_t)o.batch);
     const int other = o.hard + o.onnx + (o.budget > 0);
     if (other && (o.length || o.width || o.batch || other > 1))
         return cli_fail("vectors: --%s is a set with sizes of its own: without --length, --width, --batch%s",
