@@ -90,7 +90,8 @@ static int plan_of(grid_work *w, size_t i, const char **name) {
 
 // ---- Lines ----------------------------------------------------------------------------------------------
 
-static int print_line(grid_work *w, size_t i, size_t rung, const config *c) {
+// One job, or with rest one more worker at its plan.
+static int print_line(grid_work *w, size_t i, const config *c, int rest) {
     job j;
     char place[JOB_PATH];
     const char *of_plan = NULL;
@@ -102,12 +103,16 @@ static int print_line(grid_work *w, size_t i, size_t rung, const config *c) {
     if (text) {
         const int usual = !strcmp(j.threads, "1");
         snprintf(text, size, "%s%s%s", j.config, usual ? "" : "&threads=", usual ? "" : j.threads);
-        fputs("seqmix job ", stdout);
-        cli_put_quoted(stdout, text);
+        fputs("seqmix job", stdout);
+        if (!rest) {
+            putchar(' ');
+            cli_put_quoted(stdout, text);
+        }
         fputs(" --out ", stdout);
         cli_put_quoted(stdout, place);
         job_print_options(&w->o.job, stdout);
-        if (of_plan) printf(" --plan %s --rung %zu", of_plan, rung);
+        if (rest && !usual) printf(" --threads %s", j.threads);
+        if (of_plan) printf(" --plan %s%s", of_plan, rest ? "" : " --rung 1");
         putchar('\n');
     }
     free(text);
@@ -115,21 +120,20 @@ static int print_line(grid_work *w, size_t i, size_t rung, const config *c) {
     return status ? status : text ? 0 : cli_fail("out of memory");
 }
 
-static int print_rung(grid_work *w, size_t rung) {
+static int print_jobs(grid_work *w) {
     smx_error e = {0};
     int status = 0;
     names seen = {0};
     // Another one of every `parts` each time: were it always the same, a part might get all the slow ones.
     for (size_t row = 0; row * w->parts < w->g.jobs && !status && !ferror(stdout); row++) {
         const size_t i = row * w->parts + (w->part + row) % w->parts;
-        if (i >= w->g.jobs || (w->rungs.n_rungs && i / w->g.kinds >= plan_seeds(&w->rungs, rung - 1)))
-            continue;
+        if (i >= w->g.jobs || (w->rungs.n_rungs && i / w->g.kinds >= plan_seeds(&w->rungs, 0))) continue;
         int repeats;
         job j = {0};
         config *c = grid_config(&w->g, i, &repeats, &e);
         if (!c) status = cli_fail("grid: %s", e.message);
         if (c && w->g.drawn && !job_of(&j, c, 1, 0)) repeats = !names_add(&seen, strtoull(j.name, NULL, 16));
-        if (c && !repeats) status = print_line(w, i, rung, c);
+        if (c && !repeats) status = print_line(w, i, c, 0);
         job_free(&j);
         config_free(c);
     }
@@ -137,9 +141,49 @@ static int print_rung(grid_work *w, size_t rung) {
     return status;
 }
 
-int grid_lines(grid_work *w) {
-    const size_t rungs = w->rungs.n_rungs ? w->rungs.n_rungs : 1;
-    int status = 0;
-    for (size_t rung = 1; rung <= rungs && !status; rung++) status = print_rung(w, rung);
+typedef struct {
+    size_t group, kind;
+} member;
+static int by_group(const void *a, const void *b) {
+    const member *x = a, *y = b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+// One more worker at the plan of a group, whose first kind this is. (Where that one says what an earlier kind
+// says, so do all of them.)
+static int print_rest(grid_work *w, size_t kind) {
+    smx_error e = {0};
+    int repeats;
+    config *c = grid_config(&w->g, kind, &repeats, &e);
+    if (!c) return cli_fail("grid: %s", e.message);
+    const int status = repeats ? 0 : print_line(w, kind, c, 1);
+    config_free(c);
     return status;
+}
+
+// Every group's first one before any group's second, dealt out to the parts.
+static int print_rests(grid_work *w) {
+    const size_t kinds = w->g.kinds;
+    member *all = malloc(kinds * sizeof *all);
+    if (!all) return cli_fail("out of memory");
+    for (size_t i = 0; i < kinds; i++) all[i] = (member){grid_group(&w->g, i, w->over), i};
+    qsort(all, kinds, sizeof *all, by_group);
+    int status = 0;
+    size_t line = 0;
+    for (size_t k = 0, most = 1; k < most && !status; k++)
+        for (size_t i = 0, n; i < kinds && !status && !ferror(stdout); i += n) {
+            for (n = 1; i + n < kinds && all[i + n].group == all[i].group; n++) {
+            }
+            const size_t lines = plan_lines(&w->rungs, n);
+            if (lines > most) most = lines;
+            if (k < lines && line++ % w->parts == w->part) status = print_rest(w, all[i].kind);
+        }
+    free(all);
+    return status;
+}
+
+int grid_lines(grid_work *w) {
+    const int status = print_jobs(w);
+    return status || !w->rungs.n_rungs ? status : print_rests(w);
 }

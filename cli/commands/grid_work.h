@@ -29,7 +29,8 @@ typedef struct {
 
 // --rungs, --keep and --best: 0, or 2 with the sentence printed.
 int grid_read_rungs(grid_work *w);
-// The part's jobs, a line each, rung by rung; leaves the plans. 0, or 2 with the sentence printed.
+// The part's jobs, a line each, or those of the first rung and who takes what is left; leaves the plans. 0,
+// or 2 with the sentence printed.
 int grid_lines(grid_work *w);
 
 // --count: a few jobs are timed; what is done. 0, or 2 with the sentence printed.

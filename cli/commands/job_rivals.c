@@ -1,77 +1,104 @@
-// job_rivals.c: see job_rivals.h. A rival is computed by a process of its own, as any job is.
+// job_rivals.c: see job_rivals.h.
 #include "job_rivals.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "job_process.h"
+#include "train_signals.h"
 
-// seqmix job CONFIG --out FOLDER ... --plan NAME --rung N: its exit status; 75 where a signal or another
-// worker was faster.
-static int compute(const plan *p, const char *folder, const job_options *o, size_t rung,
-                   const char *config_text) {
-    char program[JOB_PATH], eval[24], every[24], seconds[24], ranks[24], number[24];
-    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = 0;
-    snprintf(eval, sizeof eval, "%ld", o->eval);
-    snprintf(every, sizeof every, "%ld", o->every);
-    snprintf(seconds, sizeof seconds, "%ld", o->seconds);
-    snprintf(ranks, sizeof ranks, "%ld", o->ranks);
-    snprintf(number, sizeof number, "%zu", rung + 1);
-    const char *const words[] = {
-        "seqmix", "job",     config_text, "--out",  folder,  "--eval", eval,   "--save-every",
-        seconds,  "--ranks", ranks,       "--plan", p->name, "--rung", number, o->every ? "--every" : NULL,
-        every,    NULL};
-    return process_run(*program ? program : "seqmix", words, NULL, NULL);
+enum { TRY_AGAIN = 75 };
+
+// A seed that would have begun later has no file of its own: this one marks it, so that nobody waits for it.
+static int leave_mark(const job_work *w) {
+    char path[JOB_PATH];
+    if (job_make_folder(w) || plan_path(&w->j, w->o.out, 0, path)) return 2;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return cli_fail("%s cannot be made: %s", path, strerror(errno));
+    close(fd);
+    return 0;
 }
 
-// Those that are missing, each worker beginning elsewhere. 0, or 2 with the sentence printed.
-static int compute_missing(const plan *p, const char *folder, const job_options *o, const plan_missing *m,
-                           int *any) {
+// What lies about of a rival that does not go on to the rung.
+static int leave_behind(const plan *p, const job_words *o, size_t which, size_t rung) {
+    job_work w = {.o = *o};
+    int status = plan_job(p, which, &w.j, &w.steps) ? 2 : 0;
+    w.until = w.steps;
+    if (!status) status = job_find_paths(&w);
+    if (!status) {
+        printf("%s left behind before rung %zu\n", w.j.name, rung + 1);
+        job_clear_away(&w);
+        if (which % p->seeds >= plan_seeds(p, rung - 1)) status = leave_mark(&w);
+    }
+    job_free(&w.j);
+    return status;
+}
+
+// Before the first result of a rung: who comes later has no need to look.
+static int leave_others_behind(const plan *p, const job_words *o, const plan_state *s) {
+    int status = 0;
+    for (size_t i = s->in; i < s->out && !status; i++)
+        for (size_t k = 0; k < p->seeds && !status; k++)
+            status = leave_behind(p, o, s->settings[i] * p->seeds + k, s->rung);
+    return status;
+}
+
+// Those that are missing, each worker beginning elsewhere; *any: one is done. 0, 75, or 2 with the sentence
+// printed.
+static int compute_missing(const plan *p, const job_words *o, const plan_state *s, int *any) {
     *any = 0;
-    for (size_t k = 0; k < m->n && !process_stopped(); k++) {
-        const char *config_text = p->rivals[m->rivals[(k + (size_t)getpid()) % m->n]].config;
-        const int status = compute(p, folder, o, m->rung, config_text);
+    for (size_t k = 0; k < s->n; k++) {
+        const size_t which = s->missing[(k + (size_t)getpid()) % s->n];
+        const int status = job_compute_rival(p, o, which, s->rung);
+        if (signals_stop()) return TRY_AGAIN;
         if (status == 0) *any = 1;
-        if (status != 0 && status != 75)
+        if (status != 0 && status != TRY_AGAIN)
             return cli_fail("a rival failed, without which nobody knows who goes on: seqmix job '%.300s'",
-                            config_text);
+                            p->rivals[which].config);
     }
     return 0;
 }
 
-int rivals_decide(const plan *p, const char *folder, const job_options *o, size_t rung,
-                  const char *config_text) {
-    int answer = RIVALS_WAIT, in_vain = 0;
+// Others work on all that is missing.
+static int pause_for(double *seconds) {
+    const signals_rules rules = {.status = TRY_AGAIN};
+    if (signals_start(&rules)) return 2;
+    nanosleep(
+        &(struct timespec){.tv_sec = (time_t)*seconds, .tv_nsec = (long)((*seconds - (int)*seconds) * 1e9)},
+        NULL);
+    if (*seconds < 2.0) *seconds *= 1.5;
+    signals_end();
+    return signals_stop() ? TRY_AGAIN : 0;
+}
+
+int rivals_finish(const plan *p, const job_words *o, int wait) {
+    int status = 0, over = 0, in_vain = 0;
     double pause = 0.1;
-    plan_missing before = {0}; // its counts alone
-    process_listen();
-    while (!process_stopped() && answer == RIVALS_WAIT) {
-        plan_missing missing;
+    size_t rung = 0, n = 0; // before
+    while (!status && !over) {
+        plan_state s;
         int any = 0;
-        const int on = plan_decide(p, folder, rung, config_text, &missing);
-        if (on == -1 && compute_missing(p, folder, o, &missing, &any)) answer = RIVALS_FAILED;
+        status = plan_look(p, o->out, wait ? p->n : 1, &s) ? 2 : 0;
+        over = s.rung == p->n_rungs || (!s.rung && !wait);
+        if (!status && s.rung && s.fresh) status = leave_others_behind(p, o, &s);
+        if (!status && !over) status = compute_missing(p, o, &s, &any);
         // What was computed is there, or the plan looks for it elsewhere.
-        in_vain = any && missing.rung == before.rung && missing.n == before.n ? in_vain + 1 : 0;
-        before = missing;
-        if (in_vain == 3) {
-            cli_fail(
+        in_vain = any && s.rung == rung && s.n == n ? in_vain + 1 : 0;
+        rung = s.rung;
+        n = s.n;
+        plan_state_free(&s);
+        if (in_vain == 3)
+            status = cli_fail(
                 "plan %s does not find what its rivals came to at rung %zu: seqmix grid --rungs with the "
                 "same grid writes it again",
-                p->name, missing.rung + 1);
-            answer = RIVALS_FAILED;
-        }
-        free(missing.rivals);
-        if (on >= 0) answer = on ? RIVALS_GO_ON : RIVALS_LEFT_BEHIND;
-        if (on < -1) answer = RIVALS_FAILED;
-        if (on != -1 || any || process_stopped()) continue;
-        // Others work on all that is missing.
-        nanosleep(&(struct timespec){.tv_sec = (time_t)pause, .tv_nsec = (long)((pause - (int)pause) * 1e9)},
-                  NULL);
-        if (pause < 2.0) pause *= 1.5;
+                p->name, rung + 1);
+        if (status || over || any) continue;
+        if (!wait) over = 1; // who works on them goes on
+        if (wait) status = pause_for(&pause);
     }
-    process_hear_no_more();
-    return answer;
+    return status;
 }

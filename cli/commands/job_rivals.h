@@ -1,15 +1,12 @@
-// job_rivals.h: what a job at a rung waits for: the results of its rivals at the rung before. Those that
-// nobody works on are computed by whoever needs them.
+// job_rivals.h: what is left of a plan: rung by rung, those that go on and that nobody works on, in this
+// process. Decisions hang on results alone, so that every worker makes the same ones.
 #ifndef CLI_COMMANDS_JOB_RIVALS_H
 #define CLI_COMMANDS_JOB_RIVALS_H
 
-#include "cli/grid/plan.h"
+#include "job_work.h"
 
-enum { RIVALS_GO_ON, RIVALS_LEFT_BEHIND, RIVALS_WAIT, RIVALS_FAILED };
-
-// Whether the config goes on from rung 0 on. RIVALS_WAIT: a signal came first; RIVALS_FAILED with the
-// sentence printed. Before any other thread is made.
-int rivals_decide(const plan *p, const char *folder, const job_options *o, size_t rung,
-                  const char *config_text);
+// Who ended the first rung goes on, and leaves at once where others do. wait: until all of it is done. 0, 75
+// after a signal, 2 with the sentence printed.
+int rivals_finish(const plan *p, const job_words *o, int wait);
 
 #endif

@@ -8,12 +8,12 @@
 typedef struct {
     const char *config, *out, *plan;
     job_options job;
-    long rung;
+    long rung, threads; // threads 0: as the config says
 } job_words;
 typedef struct {
     job_words o;
     job j;
-    plan plan;
+    int rival;             // of a line that is another job's, or none's
     uint64_t steps, until; // of the whole training, of this rung of it
     int scratch;           // the checkpoint there is of more steps: it is left alone
     char path[JOB_PATH],   // of the result, or of that at the rung
@@ -27,6 +27,15 @@ typedef struct {
     double saved;
     double ranks_seconds, ranks_processor_seconds; // of the processes of --ranks
 } job_work;
+
+// job_train.c. Exit statuses: 0; 75: a signal, or another worker is at it; 2 with the sentence printed.
+// Whose training it is: of the config, as the files say that it reads, up to the plan's rung, 0 on (p NULL:
+// to the end). job_done_with in any case.
+int job_prepare(job_work *w, const config *c, const plan *p, size_t rung);
+int job_work_on(job_work *w, int *computed); // *computed: by this process, now
+void job_done_with(job_work *w);
+int job_compute(job_work *w, const config *c, const plan *p, size_t rung, int *computed); // these three
+int job_compute_rival(const plan *p, const job_words *o, size_t which, size_t rung);
 
 // job_files.c. 0, or 2 with the sentence printed.
 int job_find_paths(job_work *w);

@@ -28,7 +28,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     signals_rules rules;
-    int stop, save_now, over;
+    int stop, save_now, over, listens;
     int computing; // the weights are not to be read
     sigset_t heard;
     int known;  // from before it began to compute there is
@@ -127,9 +127,20 @@ static void *listen(void *unused) {
     return NULL;
 }
 
+// With the thread of an earlier training.
+static void start_again(const signals_rules *rules) {
+    pthread_mutex_lock(&at.lock);
+    forget_kept();
+    at.rules = *rules;
+    at.over = 0;
+    at.computing = at.known = 1;
+    pthread_mutex_unlock(&at.lock);
+}
+
 int signals_start(const signals_rules *rules) {
     pthread_t thread;
     pthread_condattr_t clock;
+    if (at.listens) return start_again(rules), 0;
     at.rules = *rules;
     pthread_condattr_init(&clock);
 #ifndef __APPLE__
@@ -144,6 +155,7 @@ int signals_start(const signals_rules *rules) {
     if (pthread_create(&thread, NULL, listen, NULL))
         return cli_fail("there is no thread to hear signals with");
     pthread_detach(thread);
+    at.listens = 1;
     return 0;
 }
 

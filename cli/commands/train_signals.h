@@ -19,8 +19,9 @@ typedef struct {
     const void *training;
     void (*leave)(void); // before a signal ends the program from elsewhere than main; NULL: nothing
 } signals_rules;
-// Before any other thread is made. HUP, INT and TERM end the training (128 + number), USR1 saves; PIPE is
-// ignored. Until the first signals_compute there is nothing to save.
+// Before any other thread is made, and again for each training after the first. HUP, INT and TERM end the
+// training (128 + number), USR1 saves; PIPE is ignored. Until the first signals_compute there is nothing to
+// save.
 int signals_start(const signals_rules *rules);
 int signals_stop(void);     // the signal that ends the training, 0: none
 int signals_save_now(void); // was USR1 heard since the last save?

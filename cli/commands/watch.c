@@ -159,7 +159,7 @@ static int put_table(const options *o, const table *t) {
 static int look(const options *o, int again) {
     table t;
     progress p = {0};
-    const size_t jobs = o->words[1] ? progress_jobs(o->words[1]) : 0;
+    const size_t jobs = o->words[1] ? progress_jobs(o->words[1], o->words[0]) : 0;
     if (o->words[1] && !jobs) return cli_fail("watch: %s holds no jobs of seqmix grid", o->words[1]);
     if (again && isatty(STDOUT_FILENO)) fputs("\x1b[H\x1b[2J", stdout);
     int status = table_read(&t, o->words[0]) == 2 || progress_of(&p, o->words[0]) ? 2 : 0;

@@ -275,5 +275,5 @@ void claim_release(void) {
     if (is_mine()) unlink(at.path);
     close(at.fd);
     at.fd = -1;
-    at.steps = 0;
+    at.step = at.steps = 0;
 }

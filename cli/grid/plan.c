@@ -1,7 +1,6 @@
 // plan.c: see plan.h.
 #include "plan.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,6 @@
 #include "cli/cli.h"
 #include "kernels/hash.h"
 #include "model/base/number.h"
-#include "model/run/language.h"
-#include "result.h"
-#include "table.h"
-#include "usual.h"
 
 #define FORMAT "seqmix-plan 2"
 
@@ -223,166 +218,4 @@ int plan_open(plan *p, const char *folder, const char *name) {
     free(text);
     return bad ? cli_fail("%s is no whole plan: seqmix grid --rungs with the same grid writes it again", path)
                : 0;
-}
-
-// ---- Decisions ------------------------------------------------------------------------------------------
-
-// How many of so many go on.
-static double keep_of(const plan *p, double in) {
-    const double n = ceil(p->keep * in - 1e-9);
-    return n < 1.0 ? 1.0 : n;
-}
-
-uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps) {
-    const uint64_t n = (uint64_t)ceil(p->rungs[rung] * (double)steps - 1e-9);
-    return n < 1 ? 1 : n > steps ? steps : n;
-}
-
-size_t plan_seeds(const plan *p, size_t rung) { return p->few[rung] ? p->few[rung] : p->seeds; }
-
-double plan_share(const plan *p, size_t settings) {
-    double in = (double)settings, sum = 0.0;
-    for (size_t r = 0; r < p->n_rungs; r++) {
-        sum += in * p->rungs[r] * (double)plan_seeds(p, r);
-        if (r) sum -= in * p->rungs[r - 1] * (double)plan_seeds(p, r - 1);
-        if (p->within[r] == 0.0) in = keep_of(p, in);
-    }
-    return sum / (double)(settings * p->seeds);
-}
-
-int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]) {
-    char ending[48];
-    snprintf(ending, sizeof ending, ".rung-%llu.json", (unsigned long long)step);
-    return job_path(j, folder, ending, path);
-}
-
-typedef struct {
-    size_t setting;
-    double choice, loss; // NaN: a seed diverged
-    char metric[16];
-} standing;
-
-// The job of a rival that says no name, and its steps: 0, or -1 with the sentence printed.
-static int find_job(const plan *p, const plan_rival *rival, job *j, uint64_t *steps) {
-    smx_error e = {0};
-    config *c = config_parse(rival->config, 0, &e);
-    const int bad = !c || job_of(j, c, p->eval, p->every) || job_read_files(j, c, &e);
-    if (bad)
-        cli_fail("%s", *e.message ? e.message : "out of memory");
-    else
-        *steps = c->common.steps;
-    config_free(c);
-    return bad ? -1 : 0;
-}
-
-// Is it the result of this rival, which may have been written by an older build?
-static int is_of(const plan_rival *rival, const job *j, const result *r) {
-    if (!strcmp(rival->config, r->config)) return 1;
-    job named = {.told = j->told ? NULL : usual_left_out(rival->config, NULL)};
-    const int same = j->told ? job_is(j, r->config) : named.told && job_is(&named, r->config);
-    job_free(&named);
-    return same;
-}
-
-// Adds what rival i came to at the rung, on the sequences that a choice is made by: 1, 0: it is not there
-// yet; -1 with the sentence printed. A training that diverged is there, whatever the rung, and adds NaN.
-static int add_value(const plan *p, const char *folder, size_t rung, size_t i, standing *to) {
-    const plan_rival *rival = &p->rivals[i];
-    job j = {0};
-    result r = {0};
-    char path[JOB_PATH], why[400];
-    size_t size;
-    struct stat st;
-    uint64_t steps = rival->steps;
-    memcpy(j.name, rival->name, sizeof j.name);
-    int found = steps ? 0 : find_job(p, rival, &j, &steps);
-    for (int stopped = 0; stopped < 2 && !found; stopped++) {
-        const int bad = stopped ? job_path(&j, folder, ".json", path)
-                                : plan_path(&j, folder, plan_steps(p, rung, steps), path);
-        if (bad || stat(path, &st)) continue;
-        char *text = cli_read_file(path, &size);
-        const int kind = text ? result_read(&r, text, size, why, sizeof why) : RESULT_DAMAGED;
-        free(text);
-        if (kind == RESULT_WHOLE && is_of(rival, &j, &r) && (!stopped || *r.stopped)) {
-            found = 1;
-            to->choice += *r.stopped ? NAN : r.choice;
-            to->loss += *r.stopped ? NAN : r.held_out_loss;
-            if (!*r.stopped) memcpy(to->metric, r.metric, sizeof to->metric);
-        }
-        result_free(&r);
-    }
-    job_free(&j);
-    return found;
-}
-
-// By what chooses a best in the end; the loss tells those apart that are alike in it.
-static int by_choice(const void *a, const void *b) {
-    const standing *x = a, *y = b;
-    const int u = isfinite(x->choice), v = isfinite(y->choice);
-    if (u != v) return v - u;
-    if (u && x->choice != y->choice) return table_better(x->metric, x->choice, y->choice) ? -1 : 1;
-    if (u && x->loss != y->loss) return x->loss < y->loss ? -1 : 1;
-    return (x->setting > y->setting) - (x->setting < y->setting);
-}
-
-static int by_loss(const void *a, const void *b) {
-    const standing *x = a, *y = b;
-    const int u = isfinite(x->loss), v = isfinite(y->loss);
-    if (u != v) return v - u;
-    return u && x->loss != y->loss ? (x->loss < y->loss ? -1 : 1) : by_choice(a, b);
-}
-
-// Puts those first that go on from a rung; how many these are.
-static size_t go_on(const plan *p, size_t rung, standing *all, size_t in) {
-    const double within = p->within[rung] * (double)plan_seeds(p, rung); // as choices are sums over seeds
-    qsort(all, in, sizeof *all, within > 0.0 || rung ? by_choice : by_loss);
-    if (within == 0.0) return (size_t)keep_of(p, (double)in);
-    size_t n = 1;
-    while (n < in && fabs(all[n].choice - all[0].choice) <= within + 1e-9) n++;
-    return n;
-}
-
-size_t plan_first(const plan *p, const char *config_text) {
-    size_t rung = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (!strcmp(p->rivals[i].config, config_text))
-            while (rung + 1 < p->n_rungs && i % p->seeds >= plan_seeds(p, rung)) rung++;
-    return rung;
-}
-
-int plan_decide(const plan *p, const char *folder, size_t rung, const char *config_text,
-                plan_missing *missing) {
-    const size_t settings = p->n / p->seeds;
-    size_t in = settings, own = settings;
-    standing *all = malloc(settings * sizeof *all);
-    *missing = (plan_missing){.rivals = malloc(p->n * sizeof *missing->rivals)};
-    int status = all && missing->rivals ? 0 : (cli_fail("out of memory"), -2);
-    for (size_t s = 0; s < settings && !status; s++) {
-        all[s].setting = s;
-        for (size_t k = 0; k < p->seeds; k++)
-            if (!strcmp(p->rivals[s * p->seeds + k].config, config_text)) own = s;
-    }
-    if (!status && own == settings)
-        status = (cli_fail("job: --plan %s does not have this config", p->name), -2);
-    for (size_t r = 0; r <= rung && !status; r++) {
-        missing->rung = r;
-        for (size_t i = 0; i < in && !status; i++) {
-            all[i] = (standing){.setting = all[i].setting};
-            for (size_t k = 0; k < plan_seeds(p, r) && status >= 0; k++) {
-                const size_t which = all[i].setting * p->seeds + k;
-                const int there = add_value(p, folder, r, which, &all[i]);
-                if (there < 0) status = -2;
-                if (!there) missing->rivals[missing->n++] = which;
-            }
-        }
-        if (!status && missing->n) status = -1;
-        if (status) break;
-        in = go_on(p, r, all, in);
-        size_t i = 0;
-        while (i < in && all[i].setting != own) i++;
-        if (i == in) break; // left behind at this rung
-        if (r == rung) status = 1;
-    }
-    free(all);
-    return status;
 }

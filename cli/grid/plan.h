@@ -56,16 +56,25 @@ double plan_share(const plan *p, size_t settings);
 // FOLDER/ab/NAME.rung-STEP.json: the result of a job at a rung.
 int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]);
 
-// The rung, 0 on, up to which this config trains first: the seeds that a rung is spared begin later.
-size_t plan_first(const plan *p, const char *config_text);
+// How many workers a plan of so many settings is worth beside those of the first rung: as many as can be at
+// work at a later one, but for who ends the first and goes on; at least one. (Where a distance says who goes
+// on, as many as the share would keep: who does the work of two is slower, not wrong.)
+size_t plan_lines(const plan *p, size_t settings);
+// Rival i as a job, its name alone, and its steps: 0, or -1 with the sentence printed. job_free.
+int plan_job(const plan *p, size_t i, job *j, uint64_t *steps);
 
-// What is missing for a decision: the rivals' numbers [n], malloc'ed, and at which rung.
+// How far a plan is.
 typedef struct {
-    size_t rung, n, *rivals;
-} plan_missing;
-// Does the setting of this config go on from the rung? 1 or 0; -1: results are missing; -2 with the sentence
-// printed. free missing->rivals in any case.
-int plan_decide(const plan *p, const char *folder, size_t rung, const char *config_text,
-                plan_missing *missing);
+    size_t rung;        // the first, 0 on, at which results are missing; n_rungs: all is done
+    size_t n, *missing; // the rivals whose they are
+    // The first `in` train there; up to `out` follow those that were left behind since a rung of which there
+    // is a result.
+    size_t in, out, *settings;
+    int fresh; // of this rung there is none yet
+} plan_state;
+// 0, or -1 with the sentence printed; plan_state_free in any case. Of the first rung `most` missing ones do,
+// from the end: who does not want to do them has seen enough.
+int plan_look(const plan *p, const char *folder, size_t most, plan_state *s);
+void plan_state_free(plan_state *s);
 
 #endif

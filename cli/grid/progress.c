@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "kernels/hash.h"
 #include "names.h"
+#include "plan.h"
 
 typedef struct {
     names done, kept, claimed, at_rung;
@@ -124,27 +125,42 @@ void progress_free(progress *p) {
     *p = (progress){0};
 }
 
-size_t progress_count(char *at) {
+// How many jobs the plan of a line has, the first time that it is named; 0: it has none, or not again.
+static size_t planned(const char *line, const char *folder, names *seen) {
+    const char *at = strstr(line, " --plan ");
+    char name[JOB_NAME];
+    plan p;
+    if (!at) return 0;
+    snprintf(name, sizeof name, "%s", at + strlen(" --plan "));
+    if (names_add(seen, strtoull(name, NULL, 16)) != 1) return 0;
+    const size_t n = plan_open(&p, folder, name) ? 0 : p.n;
+    plan_free(&p);
+    return n;
+}
+
+size_t progress_count(char *at, const char *folder) {
     size_t n = 0, script;
-    names seen = {0};
-    // The lines of rungs name each job several times.
+    names seen = {0}, plans = {0};
     for (char *line; (line = strsep(&at, "\n"));) {
         int whole = 0; // sscanf counts a number also where other words follow it
         if (sscanf(line, "# %9zu jobs in %n", &script, &whole) == 1 && whole) n = script;
         if (strncmp(line, "seqmix job ", 11)) continue;
-        const char *end = strstr(line, " --plan ");
-        n += names_add(&seen, hash_bytes(HASH_START, line, end ? (size_t)(end - line) : strlen(line))) == 1;
+        if (folder && strstr(line, " --plan "))
+            n += planned(line, folder, &plans);
+        else
+            n += names_add(&seen, hash_bytes(HASH_START, line, strlen(line))) == 1;
     }
     names_free(&seen);
+    names_free(&plans);
     return n;
 }
 
-size_t progress_jobs(const char *path) {
+size_t progress_jobs(const char *path, const char *folder) {
     size_t size;
     char *text = cli_read_file(path, &size);
     if (!text) return 0;
     text[size] = 0; // there is room for it
-    const size_t n = progress_count(text);
+    const size_t n = progress_count(text, folder);
     free(text);
     return n;
 }

@@ -27,11 +27,13 @@ typedef struct {
 int progress_of(progress *p, const char *folder);
 void progress_free(progress *p);
 
-// How many jobs there are in a list or a Slurm script of `seqmix grid`: 0: it is neither.
-size_t progress_jobs(const char *path);
+// How many jobs there are in a list or a Slurm script of `seqmix grid`, whose plans are in the folder: 0: it
+// is neither.
+size_t progress_jobs(const char *path, const char *folder);
 
-// The same of its text, and of what a job that failed left (not how long ago): both are cut into lines.
-size_t progress_count(char *text);
+// The same of its text (folder NULL: a line of a plan counts as one), and of what a job that failed left (not
+// how long ago): both are cut into lines.
+size_t progress_count(char *text, const char *folder);
 void progress_parse_failed(char *text, progress_failed *failed);
 
 #endif

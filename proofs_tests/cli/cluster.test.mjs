@@ -254,6 +254,49 @@ test(
 );
 
 test(
+    'rungs: tasks of an array, GNU parallel and one worker train the same to the end, to the bit',
+    { skip },
+    () => {
+        const grid = (out, ...more) =>
+            say(
+                'seqmix',
+                'grid',
+                'task=mqar&batch=4&steps=60&width=8&mixer=cat~mixer=attention~mixer=linear',
+                'rate=1e-3:1e-1:5log',
+                '--seeds',
+                '3',
+                '--eval',
+                '40',
+                '--rungs',
+                '0.1:1,0.7:1~0.03,1',
+                '--out',
+                out,
+                ...more,
+            );
+        writeFileSync(join(folder, 'rungs.sbatch'), grid('rungs', '--slurm', '--tasks', '4'));
+        say('sbatch', '--wait', 'rungs.sbatch');
+        const list = (out) => writeFileSync(join(folder, `${out}.jobs`), grid(out));
+        const runs = {
+            'rungs-alone': "tr '\\n' '\\0' <rungs-alone.jobs | xargs -0 -n 1 sh -c",
+            'rungs-parallel': 'parallel --will-cite -j 3 -a rungs-parallel.jobs',
+        };
+        if (spawnSync('which', ['parallel']).status !== 0) delete runs['rungs-parallel'];
+        const bytes = (out) =>
+            resultsIn(out)
+                .sort()
+                .map((name) => readFileSync(join(folder, out, name), 'utf8').replace(/,"machine".*/s, ''));
+        for (const [out, line] of Object.entries(runs)) {
+            list(out);
+            const { status, stderr } = spawnSync('sh', ['-c', line], { env, cwd: folder, encoding: 'utf8' });
+            assert.equal(status, 0, stderr);
+            assert.deepEqual(bytes(out), bytes('rungs'), out);
+        }
+        const whole = resultsIn('rungs').length;
+        assert.ok(whole >= 9 && whole < 45, `${whole} of 45`);
+    },
+);
+
+test(
     "a job on several ranks of a cluster's node ends with the bytes of one process",
     { skip: skip || skipMpi },
     () => {

@@ -43,6 +43,7 @@ const grid = (...args) => {
     assert.equal(status, 0, stderr);
     return linesOf(stdout);
 };
+const moment = (ms) => new Promise((done) => setTimeout(done, ms));
 const configIn = (line) => /'([^']*)'/.exec(line)[1];
 // ---- Several machines on one list
 
@@ -458,8 +459,10 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
     const all = [config, 'rate=1e-4:1e-1:4log', '--seeds', '2', '--eval', '40'];
     const rungs = (out) => grid(...all, '--rungs', '1/9,1/3,1', '--keep', '1/3', '--out', file(out));
     const lines = rungs('alone');
-    assert.equal(lines.length, 3 * 16);
-    for (const line of lines) assert.match(line, / --plan [0-9a-f]{16} --rung [123]$/);
+    // 16 to the first rung; of a mixer's 4 rates 2 go on with two seeds: three workers beside who ends it.
+    assert.equal(lines.length, 16 + 2 * 3);
+    for (const line of lines.slice(0, 16)) assert.match(line, /'v=1&.* --plan [0-9a-f]{16} --rung 1$/);
+    for (const line of lines.slice(16)) assert.match(line, /^seqmix job --out .* --plan [0-9a-f]{16}$/);
     writeFileSync(file('rungs'), lines.join('\n') + '\n');
     assert.equal(shell("tr '\\n' '\\0' <rungs | xargs -0 -n 1 sh -c >said").status, 0);
     // Of 4 rates 2 go on from a ninth, 1 of these from a third: two seeds, two mixers.
@@ -467,11 +470,17 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
     assert.equal(ofJobs(file('alone'), '.safetensors').length, 0);
     assert.equal(ofJobs(file('alone'), '.rung-5.json').length, 16);
     assert.equal(ofJobs(file('alone'), '.rung-15.json').length, 8);
-    // The last rung's lines alone, from the end, by two workers: each computes what it needs that nobody
-    // works on.
+    // Whoever ended a first rung went on: those lines alone would have done it all.
+    writeFileSync(
+        file('first.lines'),
+        lines.slice(0, 16).join('\n').replaceAll(file('alone'), file('first')),
+    );
+    cpSync(file('alone', 'plans'), file('first', 'plans'), { recursive: true });
+    assert.equal(shell("tr '\\n' '\\0' <first.lines | xargs -0 -n 1 sh -c >said").status, 0);
+    // The others alone, from the end, by two workers: each does what nobody works on.
     rungs('backwards');
     const last = lines
-        .slice(32)
+        .slice(16)
         .reverse()
         .map((line) => line.replace(file('alone'), file('backwards')));
     writeFileSync(file('backwards.lines'), last.join('\n') + '\n');
@@ -489,7 +498,15 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
             path.slice(file(out).length),
             readFileSync(path, 'utf8').replace(/,"machine".*/s, ''),
         ]);
+    assert.deepEqual(bytes('first'), bytes('alone'));
     assert.deepEqual(bytes('backwards'), bytes('alone'));
+    // A list of an earlier build, whose later rungs have lines of their own, by two workers.
+    const [first, plans] = [lines.slice(0, 16), file('earlier', 'plans')];
+    const earlier = [1, 2, 3].flatMap((rung) => first.map((line) => line.replace(/1$/, rung)));
+    writeFileSync(file('earlier.lines'), earlier.join('\n').replaceAll(file('alone'), file('earlier')));
+    cpSync(file('alone', 'plans'), plans, { recursive: true });
+    assert.equal(shell("tr '\\n' '\\0' <earlier.lines | xargs -0 -n 1 -P 2 sh -c >said").status, 0);
+    assert.deepEqual(bytes('earlier'), bytes('alone'));
     // A decision follows the figures: the rate that stays is the best of those beside it.
     for (const step of [5, 15]) {
         const there = ofJobs(file('alone'), `.rung-${step}.json`).map(resultOf);
@@ -531,6 +548,11 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         );
         assert.deepEqual(resultOf(results(file('straight'))[0]), resultOf(path));
     }
+    // Parts share the lines out.
+    const parts = [1, 2, 3].flatMap((part) =>
+        grid(...all, '--rungs', '1/9,1/3,1', '--keep', '1/3', '--part', `${part}/3`, '--out', file('alone')),
+    );
+    assert.deepEqual(parts.sort(), [...lines].sort());
     // Known before: of 4 rates all for a ninth, 2 to a third, 1 to the end: (4 / 9 + 4 / 9 + 2 / 3) / 4.
     assert.match(
         seqmix('grid', ...all, '--rungs', '1/9,1/3,1', '--keep', '1/3', '--count').stdout,
@@ -547,10 +569,7 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
     // A plan that somebody edited, and rungs that are none.
     const [plan] = readdirSync(file('alone', 'plans'));
     writeFileSync(file('alone', 'plans', plan), 'seqmix-plan 1\n');
-    assert.match(
-        shell(lines.find((line) => line.includes(plan.slice(0, 16)) && line.endsWith('3'))).stderr,
-        /no whole plan/,
-    );
+    assert.match(shell(lines.findLast((line) => line.includes(plan.slice(0, 16)))).stderr, /no whole plan/);
     for (const bad of (
         '1 1/3 1/3,1/9,1 0,1 2,1 x 1/3,1, .5:0,1 .5:3,1 .3:2,.6:1,1 .3,.6:1,1 .5:1,1:2 .5:,1 .5:1x,1 ' +
         '.5~0,1 .5~-1,1 .5~,1 .5~x,1 .5~nan,1 .5~inf,1 .5,1~0.1 .5~0.1:1,1 .5~0.1~0.1,1'
@@ -574,7 +593,7 @@ test('rungs with few seeds: the first seed decides first, the others begin where
         assert.equal(shell("tr '\\n' '\\0' <few.lines | xargs -0 -n 1 sh -c").status, 0);
     };
     const there = lines('few');
-    assert.equal(there.length, 4 + 8 + 12);
+    assert.equal(there.length, 4 + 3);
     run(there);
     // Of 4 rates 2 go on by one seed, 1 of these by two: three seeds of it train to the end.
     assert.equal(ofJobs(file('few'), '.rung-15.json').length, 4);
@@ -601,8 +620,13 @@ test('rungs with few seeds: the first seed decides first, the others begin where
         seqmix('watch', file('few'), '--once').stdout,
         /^3 done, 0 running, 9 left behind at a rung\n/,
     );
-    // The last rung's lines alone, from the end: each computes what it needs.
-    run(lines('few-backwards').slice(12).reverse());
+    // A plan says how many jobs there are, whatever its lines name.
+    assert.match(
+        seqmix('watch', file('few'), file('few.lines'), '--once').stdout,
+        /^3 of 12 done, 0 running, 9 left behind at a rung\n/,
+    );
+    // One worker at what is left, alone.
+    run(lines('few-backwards').slice(-1));
     const whole = (out) => results(file(out)).map((path) => JSON.stringify(resultOf(path)));
     assert.deepEqual(whole('few-backwards'), whole('few'));
     // 4 a third, 2 twice two thirds less one third, 1 thrice to the end less twice two thirds: 5 of 12.
@@ -612,6 +636,42 @@ test('rungs with few seeds: the first seed decides first, the others begin where
         seqmix('grid', ...all, '--rungs', '1/3:1~0.1,2/3:2~0.1,1', '--count').stdout,
         /\nby rungs at most 100 % of the steps, about /,
     );
+});
+
+test('who works at what is left of a plan: a signal saves what it is at; threads are those of the list', async () => {
+    const config = 'task=mqar&batch=4&steps=1600&width=16&threads=2';
+    const all = [config, 'rate=0.001,0.01', '--seeds', '2', '--eval', '20', '--rungs', '1/4,1'];
+    const lines = grid(...all, '--out', file('halted'));
+    assert.equal(lines.length, 4 + 1);
+    assert.match(lines[4], / --threads 2 --plan \w+$/);
+    // Stopped while it trains the first rivals, and those that go on; then left alone.
+    for (let stops = 0, status = 75; status; stops++) {
+        const child = spawn('sh', ['-c', `exec ${lines[4]}`], { env, stdio: 'ignore' });
+        const ended = new Promise((done) => child.once('close', done));
+        while (stops < 4 && child.exitCode === null && !ofJobs(file('halted'), '.claim').length)
+            await moment(5);
+        await moment(20);
+        if (stops < 4) child.kill('SIGTERM');
+        status = await ended;
+        assert.equal(status, stops < 4 ? 75 : 0);
+        assert.equal(ofJobs(file('halted'), '.claim').length, 0);
+    }
+    assert.equal(ofJobs(file('halted'), '.safetensors').length, 0);
+    const straight = grid(...all, '--out', file('unhalted'));
+    for (const line of straight) assert.equal(shell(line).status, 0);
+    const whole = (out) => results(file(out)).map((path) => JSON.stringify(resultOf(path)));
+    assert.equal(whole('halted').length, 2);
+    assert.deepEqual(whole('halted'), whole('unhalted'));
+    for (const [args, says] of [
+        [['task=mqar', '--rung', '1'], /--rung needs --plan beside it/],
+        [['--rung', '1', '--plan', 'x'], /--rung needs a config/],
+        [['task=mqar', '--plan', 'x'], /--plan beside a config needs --rung/],
+        [[], /a config, such as/],
+    ]) {
+        const { status, stderr } = seqmix('job', ...args, '--out', file('halted'));
+        assert.equal(status, 2);
+        assert.match(stderr, says);
+    }
 });
 
 test('a plan names its rivals where that hangs on no file; where it looks in vain it says so', () => {
@@ -673,8 +733,9 @@ test('the first rung goes by the loss, a later one by the measure of choice, and
         const out = file(`judged${i}`);
         const all = [tiny, `rate=${rates}`, '--eval', '20', '--rungs', rungs, '--out', out];
         const lines = grid(...all);
-        const before = lines.length - 4;
-        for (const line of lines.slice(0, before)) assert.equal(shell(line).status, 0);
+        for (const line of lines) assert.equal(shell(line).status, 0);
+        // The results at the rung say otherwise, and nobody went on yet.
+        for (const path of [...results(out), ...ofJobs(out, '.rung-0.json')]) rmSync(path);
         for (const path of ofJobs(out, '.rung-2.json'))
             forge(path, (text) => {
                 const [choice, loss] = figures[Number(/&rate=([^&]*)/.exec(text)[1])];
@@ -683,15 +744,10 @@ test('the first rung goes by the loss, a later one by the measure of choice, and
                     .replace(/"choice":[\d.e-]+/, `"choice":${choice}`)
                     .replace(/"held_out_loss":[\d.e-]+/, `"held_out_loss":${loss}`);
             });
-        const gone = lines
-            .slice(before)
-            .map((line) => shell(line).stdout)
-            .map((said) => !/left behind before rung/.test(said));
-        assert.deepEqual(
-            rates.filter((_, k) => gone[k]),
-            stay,
-            `case ${i}`,
-        );
+        const { stdout } = shell(lines.at(-1));
+        const went = results(out).map((path) => /&rate=([^&]*)/.exec(resultOf(path).config)[1]);
+        assert.deepEqual(went.sort(), stay, `case ${i}`);
+        assert.equal(stdout.match(/ left behind before rung/g)?.length ?? 0, 4 - stay.length, `case ${i}`);
         // Those left behind were tried, too: what is left has no edge.
         for (const path of results(out))
             forge(path, (text) =>
