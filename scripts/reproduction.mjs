@@ -224,6 +224,21 @@ function sentence({ source, title, measure, seeds, rows, paper_in }, { says, bet
     );
 }
 
+/** What a table came to, its best row first. */
+function summed({ source, title, measure, seeds, rows, claims }) {
+    const sign = measure === 'bits' ? 1 : -1;
+    const best = rows.filter(({ ours: is }) => is?.rate).sort((a, b) => sign * (a.ours.mean - b.ours.mean));
+    const came = best.map(({ name, ours: is }) => `${name} ${number(is.mean, measure)}${unit(measure)}`);
+    const count = (verdict) => claims.filter((claim) => claim.verdict === verdict).length;
+    const [holds, not, open] = ['holds', 'does not hold', 'cannot tell'].map(count);
+    const outcome = [
+        holds && `${holds} ${holds > 1 ? 'hold' : 'holds'}`,
+        not && `${not} ${not > 1 ? 'do' : 'does'} not hold`,
+        open && `of ${open} these runs cannot tell`,
+    ].filter(Boolean);
+    return `- ${title} (${source}; means of ${seeds} seeds): ${came.join('; ')}. Of ${claims.length} statements ${outcome.join(', ')}.`;
+}
+
 const PAPERS = ['LaS', 'CAT', 'Focus', 'CHELA'];
 /** What a reader will quote: nothing but what is stored. */
 function opening(all) {
@@ -246,17 +261,15 @@ function opening(all) {
             '',
         ];
     };
+    const hours = hoursText(left.reduce((sum, table) => sum + table.hours, 0));
     return [
-        `- In all ${counted(claims)}`,
+        `- In all ${counted(claims)}${left.length ? ` ${left.length} of ${all.length} tables have not been run and would take ${hours}: of those nothing is said here.` : ''}`,
+        ...all.filter(({ spent }) => spent !== null).map(summed),
+        '',
         ...PAPERS.map(
             (paper) =>
                 `- [${paper}]: ${counted(claims.filter(({ table }) => table.source.includes(`[${paper}]`)))}`,
         ),
-        ...(left.length
-            ? [
-                  `- ${left.length} of ${all.length} tables have not been run and would take ${hoursText(left.reduce((sum, table) => sum + table.hours, 0))}: of those nothing is said here.`,
-              ]
-            : []),
         '',
         'A table of two papers counts for each.',
         '',
