@@ -1,6 +1,6 @@
-// test_row_bounds.c: rows of softmax, of softmax attention, of the unit norm and of RMSNorm against the
-// bounds that rocq/SoftmaxRow.v and rocq/NormRow.v prove of their floats, on every instruction set. Exact
-// rows in long double. What was reached of each bound is printed.
+// test_row_bounds.c: rows of softmax, of softmax attention, of the unit norm, of RMSNorm and of layer norm
+// against the bounds that rocq/SoftmaxRow.v and rocq/NormRow.v prove of their floats, on every instruction
+// set. Exact rows in long double. What was reached of each bound is printed.
 #include "proofs_tests/support/check.h"
 
 static const long double u = 0x1p-24L, eta = 0x1p-150L, tail = 9.47935966e-19L; // the last is e^-41.5
@@ -174,11 +174,53 @@ static void norms(void **state) {
     }
 }
 
+static void layer_norm_row(const float *y, const float *x, const float *gain, const float *bias, size_t n,
+                           float eps) {
+    const size_t k = groups(n) + 4;
+    long double mean = 0, variance = 0, sizes = 0;
+    for (size_t i = 0; i < n; i++) mean += x[i], sizes += fabsl(x[i]);
+    mean /= n;
+    for (size_t i = 0; i < n; i++) variance += (x[i] - mean) * (x[i] - mean);
+    const long double W = variance / n + eps, d = (times(k) - 1) * sizes / n + eta;
+    const long double b = times(k + 4) * (1 + (d * d + 2 * eta) / W) - 1;
+    if (!(b < 1)) return; // the theorem's premise
+    for (size_t i = 0; i < n; i++) {
+        const long double X = fabsl(x[i] - mean), g = fabsl(gain[i]), root = sqrtl(W);
+        const long double exact = gain[i] * ((x[i] - mean) / root) + bias[i];
+        const long double product = g * ((scaled(3, b) + 1) * (X + d) - X) / root + (1 + u) * g * eta + eta;
+        within("y", i, y[i], exact, (1 + u) * product + u * fabsl(exact));
+    }
+}
+static void layer_norm(void **state) {
+    (void)state;
+    enum { ROWS = 20 };
+    const float eps = 1e-5f;
+    static const double middles[] = {0, 1, 100};
+    CHECK_EACH_ISA(isa) {
+        for (size_t w = 0; w < CHECK_COUNT(widths); w++)
+            for (size_t s = 0; s < CHECK_COUNT(magnitudes); s++)
+                for (size_t m = 0; m < CHECK_COUNT(middles); m++) {
+                    const size_t n = widths[w];
+                    const double size = magnitudes[s], middle = middles[m] * size;
+                    check_trying("layer norm n=%zu size=%g middle=%g", n, size, middle);
+                    float *x = check_random(ROWS * n, middle - size, middle + size),
+                          *gain = check_random(n, -2, 2), *bias = check_random(n, -1, 1);
+                    float *y = check_floats(ROWS * n), *stats = check_floats(2 * ROWS);
+                    smx_layernorm_fwd(y, stats, x, gain, bias, ROWS, n, eps);
+                    for (size_t r = 0; r < ROWS; r++)
+                        layer_norm_row(y + r * n, x + r * n, gain, bias, n, eps);
+                    check_done();
+                }
+        shown("layer norm", isa, 0.5);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(softmax),
         cmocka_unit_test(attention),
         cmocka_unit_test(norms),
+        cmocka_unit_test(layer_norm),
     };
     return cmocka_run_group_tests_name("row_bounds", tests, NULL, NULL);
 }

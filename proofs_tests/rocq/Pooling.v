@@ -6,7 +6,9 @@
    centred window pools gives every row but the last weight on the value after it (a_centred_window_leaks), a
    trailing window none (a_trailing_window_does_not_leak). A map that is pooled and then cut at the diagonal
    (pool=masked) has its own form, a window that ends at the query (a_cut_map_has_its_own_form), which no
-   fixed map of the values gives, linear or not (a_cut_map_is_no_fixed_filter).
+   fixed map of the values gives, linear or not (a_cut_map_is_no_fixed_filter). attention.c computes it in two
+   parts, the columns whose window has ended and the others (the_kernel_pools_and_cuts,
+   the_kernel_computes_the_cut_map).
    proof_las_smooth.c tests the same on floats; its con_conv with `future` columns ahead is box_filter here.
    *)
 From Coq Require Import Reals Lra Lia Arith.
@@ -182,4 +184,71 @@ Proof.
   replace (2 * exp 1) with (exp 1 / (0 + 1 + exp 1) * T v 1%nat * (INR P * (0 + 1 + exp 1)))
     by (rewrite T1; field; lra).
   rewrite B. field. lra.
+Qed.
+
+(* ---- Cut at the diagonal, as attention.c computes it --------------------------------------------------- *)
+(* Row i's weights p, P = 2 h + 1. Columns c <= i - h meet the mean of their whole window. The weights of the
+   last h columns are summed first: u_r = (1/P) sum of p_c over the c > i - h with c <= r + h, and meets v_r. *)
+Definition whole_window (h : nat) (v : nat -> R) (c : nat) : R :=
+  sum (c + h + 1) (fun r => if Nat.leb c (r + h) then v r else 0) / INR (2 * h + 1).
+Definition near_weight (i h : nat) (p : nat -> R) (r : nat) : R :=
+  sum (S i) (fun c => if andb (Nat.ltb i (c + h)) (Nat.leb c (r + h)) then p c else 0) / INR (2 * h + 1).
+Definition split_row (i h : nat) (p v : nat -> R) : R :=
+  sum (S i) (fun c => if Nat.leb (c + h) i then p c * whole_window h v c else 0)
+  + sum (S i) (fun r => near_weight i h p r * v r).
+
+(* The window of column c, by its rows instead of by their distance. *)
+Lemma box_by_rows (n h : nat) (v : nat -> R) (c : nat) :
+  box_filter n (2 * h + 1) h v c
+  = sum n (fun r => if andb (Nat.leb c (r + h)) (Nat.leb r (c + h)) then v r else 0) / INR (2 * h + 1).
+Proof.
+  unfold box_filter. f_equal.
+  rewrite (sum_ext (2 * h + 1) _
+    (fun r => sum n (fun j => if andb (Nat.leb r (c + h)) (Nat.eqb j (c + h - r)) then v j else 0))).
+  - rewrite sum_swap. apply sum_ext. intros j Hj.
+    destruct (andb (Nat.leb c (j + h)) (Nat.leb j (c + h))) eqn:E.
+    + apply andb_prop in E. destruct E as [E1 E2]. apply Nat.leb_le in E1, E2.
+      rewrite (sum_only _ _ (c + h - j)%nat); [| lia |].
+      * rewrite leb_correct by lia. now rewrite (proj2 (Nat.eqb_eq _ _)) by lia.
+      * intros r Hr N. destruct (Nat.leb_spec r (c + h)); cbn [andb]; auto.
+        now rewrite (proj2 (Nat.eqb_neq _ _)) by lia.
+    + apply sum_0. intros r Hr. destruct (Nat.leb_spec r (c + h)); cbn [andb]; auto.
+      destruct (Nat.eqb_spec j (c + h - r)); auto. apply Bool.andb_false_iff in E.
+      destruct E as [E | E]; apply Nat.leb_gt in E; lia.
+  - intros r Hr. destruct (Nat.leb_spec r (c + h)); cbn [andb].
+    + destruct (Nat.ltb_spec (c + h - r) n).
+      * rewrite (sum_only n _ (c + h - r)%nat); [now rewrite Nat.eqb_refl | easy |].
+        intros j _ N. now rewrite (proj2 (Nat.eqb_neq _ _)) by lia.
+      * rewrite sum_0; auto. intros j Hj. now rewrite (proj2 (Nat.eqb_neq _ _)) by lia.
+    + rewrite sum_0; auto.
+Qed.
+
+Theorem the_kernel_pools_and_cuts (i h : nat) (p v : nat -> R) :
+  split_row i h p v = sum (S i) (fun c => p c * box_filter (S i) (2 * h + 1) h v c).
+Proof.
+  assert (P0 : INR (2 * h + 1) <> 0) by (apply not_0_INR; lia).
+  unfold split_row. set (near := fun c r => andb (Nat.ltb i (c + h)) (Nat.leb c (r + h))).
+  rewrite (sum_ext (S i) (fun r => near_weight i h p r * v r)
+    (fun r => sum (S i) (fun c => if near c r then p c * (v r / INR (2 * h + 1)) else 0))).
+  - rewrite sum_swap, <- sum_plus. apply sum_ext. intros c Hc. rewrite box_by_rows.
+    destruct (Nat.leb_spec (c + h) i) as [F | F].
+    + rewrite (sum_0 (S i)), Rplus_0_r.
+      * f_equal. unfold whole_window. f_equal. replace (S i) with (c + h + 1 + (i - (c + h)))%nat by lia.
+        rewrite (sum_app (c + h + 1) (i - (c + h))), (sum_0 (i - (c + h))), Rplus_0_r.
+        -- apply sum_ext. intros r Hr. rewrite (leb_correct r (c + h)) by lia. now rewrite Bool.andb_true_r.
+        -- intros r Hr. rewrite (leb_correct_conv (c + h) _) by lia. now rewrite Bool.andb_false_r.
+      * intros r _. unfold near. destruct (Nat.ltb_spec i (c + h)); [lia | easy].
+    + rewrite Rplus_0_l. unfold Rdiv. rewrite <- Rmult_assoc, <- sum_scal, <- sum_scal_r.
+      apply sum_ext. intros r Hr. unfold near. rewrite (proj2 (Nat.ltb_lt i (c + h))) by lia. cbn [andb].
+      rewrite (leb_correct r (c + h)) by lia. rewrite Bool.andb_true_r. destruct (Nat.leb c (r + h)); lra.
+  - intros r _. unfold near_weight, Rdiv. rewrite <- sum_scal_r, <- sum_scal_r. apply sum_ext. intros c _.
+    fold (near c r). destruct (near c r); lra.
+Qed.
+
+(* So for softmax weights it is the pooled map, cut. *)
+Theorem the_kernel_computes_the_cut_map (L i h : nat) (s v : nat -> R) :
+  (i < L)%nat -> split_row i h (softmax (S i) s) v = cut L (2 * h + 1) h i s v.
+Proof.
+  intros H. rewrite the_kernel_pools_and_cuts, a_cut_map_has_its_own_form by easy.
+  symmetry. apply attention_softmax.
 Qed.

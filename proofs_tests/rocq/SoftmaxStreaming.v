@@ -7,11 +7,17 @@
    here, for every length, every input and every mask:
    - the result is softmax attention, whatever number is taken off the logits (the largest, for safety);
    - with the largest taken off, every exponential is at most 1 and their sum at least 1: nothing overflows;
+   - exponentials of less than -41.5 are 0 in the kernel: that moves a row of n by no more than 2 n e^-41.5
+     times its largest value;
+   - the second pass (gradients, maps) forms each weight again from the saved largest logit and 1 / sum: they
+     are the weights of the first, sum to 1, and lie within 2 n e^-41.5 of softmax;
    - reading row by row, in any pieces, gives the rows of the full pass: causal, over the last W rows, or in
      chunks of M, with a state of no more rows than the newest one sees;
    - the online form, with a running maximum, sum and output, gives the same (our kernel does not use it);
    - weights of 0 past the diagonal change nothing. (That values must be finite there: MaskTimesZero.v.)
-   Kernel: attention.c, attention_rows.h (softmax_row, triangle_times).
+   Pooled maps are Pooling.v's. Not covered: caps, sinks, sigmoid scores. Factors and biases are part of a
+   logit.
+   Kernel: attention.c, attention_rows.h (softmax_row, softmax_row_again, triangle_times).
    Tested on floats in test_attention.c, test_vectors.c. *)
 
 From Coq Require Import Reals Lra Lia List PeanoNat.
@@ -135,6 +141,128 @@ Proof.
     apply (sum_at_least_term n (fun i => masked_exp (minus (l i) c))); [| easy].
     intros; apply masked_exp_nonneg.
   - rewrite <- (Rmult_1_r (INR n)), <- sum_const. apply sum_le. intros i Hi. apply (B i Hi).
+Qed.
+
+(* ---- As the kernel weighs: weights below e^-41.5, the second pass, maps ---- *)
+
+(* Below -41.5 the kernel's exponential is 0. *)
+Definition cut_exp (l : logit) : R :=
+  match l with Some x => if Rlt_dec x (-41.5) then 0 else exp x | None => 0 end.
+Definition cut_sum (n : nat) (l : nat -> logit) (c : R) : R := sum n (fun j => cut_exp (minus (l j) c)).
+Definition cut_row (n : nat) (l : nat -> logit) (v : nat -> R) (c : R) : R :=
+  sum n (fun j => cut_exp (minus (l j) c) * v j) * (1 / cut_sum n l c).
+
+Lemma cut_exp_close l : 0 <= masked_exp l - cut_exp l <= exp (-41.5).
+Proof.
+  pose proof (exp_pos (-41.5)). destruct l as [x |]; simpl; [| lra].
+  destruct (Rlt_dec x (-41.5)) as [B |]; [| lra]. pose proof (exp_pos x).
+  apply exp_increasing in B. lra.
+Qed.
+
+Lemma sum_abs_le n f g : (forall i, (i < n)%nat -> Rabs (f i) <= g i) -> Rabs (sum n f) <= sum n g.
+Proof.
+  induction n; simpl; intros H; [rewrite Rabs_R0; lra |]. eapply Rle_trans; [apply Rabs_triang |].
+  apply Rplus_le_compat; auto.
+Qed.
+
+(* c is one of n logits; in the kernel the largest. *)
+Lemma cut_sum_range n l c j : (j < n)%nat -> l j = Some c ->
+  1 <= cut_sum n l c /\ 0 <= kernel_sum n l c - cut_sum n l c <= INR n * exp (-41.5).
+Proof.
+  intros Hj Hl. assert (P : forall i, 0 <= cut_exp (minus (l i) c)).
+  { intros i. destruct (minus (l i) c) as [x |]; simpl; [| lra].
+    destruct (Rlt_dec x (-41.5)); [lra | left; apply exp_pos]. }
+  split.
+  - replace 1 with (cut_exp (minus (l j) c)).
+    { apply (sum_at_least_term n (fun i => cut_exp (minus (l i) c))); easy. }
+    rewrite Hl. simpl. rewrite Rminus_diag_eq by easy. destruct (Rlt_dec 0 (-41.5)); [lra | apply exp_0].
+  - unfold kernel_sum, cut_sum.
+    assert (E : sum n (fun i => masked_exp (minus (l i) c)) - sum n (fun i => cut_exp (minus (l i) c))
+                = sum n (fun i => masked_exp (minus (l i) c) - cut_exp (minus (l i) c))).
+    { clear. induction n; simpl; [ring | rewrite <- IHn; ring]. }
+    rewrite E, <- sum_const. split.
+    + rewrite <- (Rmult_0_r (INR n)), <- sum_const. apply sum_le. intros i _. apply cut_exp_close.
+    + apply sum_le. intros i _. apply cut_exp_close.
+Qed.
+
+(* What the cut changes: 2 n e^-41.5, which is n 1.9e-18, of the largest value. *)
+Theorem cut_row_is_near_attention : forall n l v c V j,
+  (j < n)%nat -> l j = Some c -> (forall i, (i < n)%nat -> Rabs (v i) <= V) ->
+  Rabs (cut_row n l v c - attention n l v) <= 2 * INR n * exp (-41.5) * V.
+Proof.
+  intros n l v c V j Hj Hl HV. rewrite <- (kernel_row_is_attention n l v c) by (exists j, c; easy).
+  destruct (cut_sum_range n l c j Hj Hl) as [S1 D]. unfold kernel_row, cut_row.
+  assert (V0 : 0 <= V) by (pose proof (HV j Hj); pose proof (Rabs_pos (v j)); lra).
+  set (S := kernel_sum n l c) in *. set (S' := cut_sum n l c) in *.
+  set (A := sum n (fun i => masked_exp (minus (l i) c) * v i)).
+  set (A' := sum n (fun i => cut_exp (minus (l i) c) * v i)).
+  assert (B : Rabs (A - A') <= (S - S') * V).
+  { unfold A, A', S, S', kernel_sum, cut_sum.
+    assert (E : forall f g, sum n f - sum n g = sum n (fun i => f i - g i)).
+    { clear. intros f g. induction n; simpl; [ring | rewrite <- IHn; ring]. }
+    rewrite !E, Rmult_comm, <- sum_scale. apply sum_abs_le. intros i Hi.
+    rewrite <- Rmult_minus_distr_r, Rabs_mult, Rmult_comm.
+    pose proof (cut_exp_close (minus (l i) c)). rewrite (Rabs_pos_eq (masked_exp _ - _)) by lra.
+    apply Rmult_le_compat_r; [lra | now apply HV]. }
+  assert (C : Rabs A' <= S' * V).
+  { unfold A', S', cut_sum. rewrite Rmult_comm, <- sum_scale. apply sum_abs_le. intros i Hi.
+    assert (P : 0 <= cut_exp (minus (l i) c)).
+    { destruct (minus (l i) c) as [x |]; simpl; [| lra].
+      destruct (Rlt_dec x (-41.5)); [lra | left; apply exp_pos]. }
+    rewrite Rabs_mult, (Rabs_pos_eq _ P), Rmult_comm. apply Rmult_le_compat_r; [easy | now apply HV]. }
+  replace (A' * (1 / S') - A * (1 / S)) with (A' / S' * ((S - S') / S) - (A - A') / S) by (field; lra).
+  assert (Q : Rabs (A' / S') <= V).
+  { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ S')) by (left; apply Rinv_0_lt_compat; lra).
+    apply Rmult_le_reg_r with S'; [lra |]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  assert (I : 0 < / S <= 1).
+  { split; [apply Rinv_0_lt_compat; lra |]. rewrite <- Rinv_1. apply Rinv_le_contravar; lra. }
+  assert (F : 0 <= (S - S') / S <= INR n * exp (-41.5)).
+  { unfold Rdiv. split; [apply Rmult_le_pos; lra |]. nra. }
+  unfold Rminus at 1. eapply Rle_trans; [apply Rabs_triang |]. rewrite Rabs_Ropp, Rabs_mult.
+  rewrite (Rabs_pos_eq ((S - S') / S)) by lra. unfold Rdiv at 3. rewrite Rabs_mult, (Rabs_pos_eq (/ S)) by lra.
+  assert (G : Rabs (A - A') * / S <= INR n * exp (-41.5) * V).
+  { apply Rle_trans with ((S - S') * V * / S); [apply Rmult_le_compat_r; lra |].
+    replace ((S - S') * V * / S) with ((S - S') / S * V) by (unfold Rdiv; ring).
+    apply Rmult_le_compat_r; lra. }
+  assert (Rabs (A' / S') * ((S - S') / S) <= V * (INR n * exp (-41.5)))
+    by (apply Rmult_le_compat; try apply Rabs_pos; lra).
+  lra.
+Qed.
+
+(* The second pass (gradients, and every row of a map) has the largest logit c and 1 / sum of the first, 0 of a
+   row without a logit, and forms each weight again. *)
+Definition weight_again (l : nat -> logit) (c inverse : R) (j : nat) : R :=
+  if Req_EM_T inverse 0 then 0 else cut_exp (minus (l j) c) * inverse.
+
+(* They are the weights that the row was made of, ... *)
+Theorem second_pass_weighs_the_same : forall n l v c j, (j < n)%nat -> l j = Some c ->
+  sum n (fun i => weight_again l c (1 / cut_sum n l c) i * v i) = cut_row n l v c /\
+  sum n (weight_again l c (1 / cut_sum n l c)) = 1.
+Proof.
+  intros n l v c j Hj Hl. destruct (cut_sum_range n l c j Hj Hl) as [S1 _].
+  assert (I : 1 / cut_sum n l c <> 0) by (unfold Rdiv; rewrite Rmult_1_l; apply Rinv_neq_0_compat; lra).
+  unfold weight_again. destruct (Req_EM_T (1 / cut_sum n l c) 0) as [E |]; [easy |]. split.
+  - unfold cut_row. rewrite Rmult_comm, <- sum_scale. apply sum_ext. intros. ring.
+  - rewrite (sum_ext n _ (fun i => 1 / cut_sum n l c * cut_exp (minus (l i) c))) by (intros; ring).
+    rewrite sum_scale. fold (cut_sum n l c). field. lra.
+Qed.
+
+(* ... each within 2 n e^-41.5 of softmax. *)
+Theorem second_pass_is_near_softmax : forall n l c j i, (j < n)%nat -> l j = Some c -> (i < n)%nat ->
+  Rabs (weight_again l c (1 / cut_sum n l c) i - softmax n l i) <= 2 * INR n * exp (-41.5).
+Proof.
+  intros n l c j i Hj Hl Hi. set (v := fun m => if (m =? i)%nat then 1 else 0).
+  assert (Pick : forall f : nat -> R, sum n (fun m => f m * v m) = f i).
+  { intros f. clear Hj. induction n as [| n IH]; [lia |]. simpl. unfold v at 2.
+    destruct (Nat.eqb_spec n i) as [-> | N].
+    - rewrite (sum_ext i _ (fun _ => 0)), sum_const; [ring |].
+      intros m Hm. unfold v. destruct (Nat.eqb_spec m i); [lia | ring].
+    - rewrite IH by lia. ring. }
+  assert (V : forall m, (m < n)%nat -> Rabs (v m) <= 1)
+    by (intros m _; unfold v; destruct (m =? i)%nat; rewrite ?Rabs_R1, ?Rabs_R0; lra).
+  pose proof (cut_row_is_near_attention n l v c 1 j Hj Hl V) as H.
+  destruct (second_pass_weighs_the_same n l v c j Hj Hl) as [E _]. rewrite <- E in H.
+  unfold attention in H. rewrite !Pick in H. lra.
 Qed.
 
 (* ---- Weights of 0 past the diagonal ---- *)
