@@ -72,7 +72,7 @@ $(call script, kernels,  package/kernels.test.mjs,          $(NPY) build/seqmix 
 $(call script, verify,   package/verify.test.mjs,           build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED))
 # (judged where `make relaxed` was called; elsewhere it says that it was not)
 $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) $(CHECKS) build/wasm/seqmix.js)
-$(call script, package,  package/package.test.mjs,          docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json)
+$(call script, package,  package/package.test.mjs,          README.md docs/EMBED.md docs/GUIDE.md $(wildcard examples/embed/*/*) build/package/package.json)
 $(call script, install,  package/install.test.mjs,          $(PROGRAM) scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, amalgamation, package/amalgamation.test.mjs, $(PROGRAM) proofs_tests/package/judged_kernels.c $(wildcard examples/oracle/judge_kernel.*) scripts/amalgamate.mjs $(wildcard ref/*) $(wildcard include/seqmix/ref*.h) $(BIN)/tests/test_ref)
 $(call script, amalgamation_cmake, package/amalgamation_cmake.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* ref/*) $(wildcard include/seqmix/*.h))
@@ -91,7 +91,7 @@ $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
 PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox inside intervene length manners offline \
 	proofs runs single sweep table webkit write)
 # What is made for others, built as they build it: make test-package, run just so.
-PACKAGE_LATER := package release amalgamation_cmake pytorch python_package python_conformance digests_clang
+PACKAGE_LATER := package release amalgamation_cmake pytorch python_package python_conformance digests_clang readme
 LATER := $(PAGE_LATER) $(PACKAGE_LATER)
 build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
@@ -120,6 +120,7 @@ $(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) $(
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk) proofs_tests/support/tap.sh)
 $(call script, setup,    tools/setup.test.sh,                scripts/setup.sh proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
 $(call script, build,    tools/build.test.sh,               proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
+$(call script, readme,   tools/readme.test.mjs,             README.md build/seqmix)
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)
 $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs scripts/truth.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md proofs_tests/proofs/test_errata.c $(wildcard proofs_tests/rocq/*))
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
@@ -150,6 +151,7 @@ $(call script, versions, tools/versions.test.mjs,           scripts/versions.mjs
 $(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
 build/test/python_conformance.count: proofs_tests/python/planted.py
+build/test/python_docs.count: docs/GUIDE.md
 # What Frama-C can say of the kernels' text: make prove-c, a part of make test-all.
 $(call script, prove_c,  frama_c/prove.test.mjs,            $(wildcard proofs_tests/frama_c/* kernels/*.c kernels/*.h))
 # What is slow: files under attack, threads under ThreadSanitizer.

@@ -94,7 +94,7 @@ const logsIn = (out) =>
     ]);
 const jobsThere = () =>
     processes().filter(({ line }) => /^seqmix job /.test(line) && line.includes('/results'));
-const play = readFileSync('README.md', 'utf8').slice(0, 6000);
+const play = readFileSync('docs/GUIDE.md', 'utf8').slice(0, 6000);
 /** A machine of its own: other numbers of processes, another name. */
 const plain = 'unshare --uts --pid --fork --mount-proc sh -c';
 const apart = spawnSync('unshare', ['--uts', '--pid', '--fork', '--mount-proc', 'true']).status === 0;

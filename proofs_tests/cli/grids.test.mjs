@@ -131,7 +131,7 @@ test('a claim holds while its worker lives: of the dead, and of a host unheard o
 
 test('a text or table that changed under its name is another job; --recheck says where it cannot tell', () => {
     const out = file('texts');
-    const play = readFileSync('README.md', 'utf8').slice(0, 4000);
+    const play = readFileSync('docs/GUIDE.md', 'utf8').slice(0, 4000);
     const on = (text) => {
         writeFileSync(file('play.txt'), text);
         return job(`task=charlm&text=${file('play.txt')}&batch=2&steps=3&width=8&length=16`, out);
@@ -676,7 +676,7 @@ test('who works at what is left of a plan: a signal saves what it is at; threads
 
 test('a plan names its rivals where that hangs on no file; where it looks in vain it says so', () => {
     const text = file('rungs.txt');
-    const play = readFileSync('README.md', 'utf8').slice(0, 3000);
+    const play = readFileSync('docs/GUIDE.md', 'utf8').slice(0, 3000);
     const out = file('planned');
     const of = (config) =>
         grid(config, 'rate=0.01,0.02', '--rungs', '1/2,1', '--eval', '20', '--out', out).map((line) => ({
@@ -1026,7 +1026,7 @@ test('the weights of a best come back to the bit; curves are a point a line', ()
         forge(path, (text) => text.replace(/"digest":"(.)/, (_, c) => `"digest":"${c === '0' ? '1' : '0'}`));
     // A name with a quote in it goes through a shell whole.
     const quoted = file("it's.txt");
-    writeFileSync(quoted, readFileSync('README.md', 'utf8').slice(0, 3000));
+    writeFileSync(quoted, readFileSync('docs/GUIDE.md', 'utf8').slice(0, 3000));
     const charlm = `task=charlm&text=${quoted}&batch=2&steps=2&width=8&length=16`;
     assert.equal(job(charlm, file('quoted')).status, 0);
     const [, again, same] = /\n.*to the bit: (seqmix train .*) --eval 0 --save .* \(digest (\w+)\)/.exec(

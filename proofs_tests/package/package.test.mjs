@@ -447,15 +447,20 @@ test('forgotten runs, states and runs of a worker are freed; what is still used 
     assert.equal(stdout, 'true\ntrue\ntrue\ntrue true true\ndone\n');
 });
 
-test("README.md's JavaScript runs beside the modules, as it stands", async () => {
-    const page = await readFile(join(root, 'README.md'), 'utf8');
-    const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
-    assert.ok(blocks.length >= 2);
-    const script = join(folder, 'readme.mjs');
+test('the JavaScript of README.md and docs/GUIDE.md runs beside the modules, as it stands', async () => {
     const beside = pathToFileURL(join(root, 'build/wasm/seqmix.js')).href;
-    await writeFile(script, blocks.join('\n').replace("'./seqmix.js'", `'${beside}'`));
-    const { stdout } = await run(process.execPath, [script], { cwd: folder });
-    assert.match(stdout, /^(0\.9|1)\d* [0-9a-f]{16}\nFirst/);
+    for (const [name, said] of [
+        ['README.md', /^(0\.9|1)\d* [0-9a-f]{16}\n$/],
+        ['docs/GUIDE.md', /^First./],
+    ]) {
+        const page = await readFile(join(root, name), 'utf8');
+        const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+        assert.equal(blocks.length, 1, name);
+        const script = join(folder, 'shown.mjs');
+        await writeFile(script, blocks[0].replace("'./seqmix.js'", `'${beside}'`));
+        const { stdout } = await run(process.execPath, [script], { cwd: folder });
+        assert.match(stdout, said, name);
+    }
 });
 
 test('every script of the package has its source map, with the source in it', async () => {

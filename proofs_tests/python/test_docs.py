@@ -1,4 +1,4 @@
-"""docs/PYTHON.md block by block, README's lines, and the examples, each as it is printed."""
+"""docs/PYTHON.md block by block, the lines of docs/GUIDE.md, and the examples, each as it is printed."""
 import importlib.util
 import json
 import re
@@ -25,11 +25,11 @@ def test_there_are_blocks():
     assert len(BLOCKS) >= 10
 
 
-def test_the_lines_of_the_readme(tmp_path, monkeypatch, capsys):
+def test_the_lines_of_the_guide(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/GUIDE.md").read_text(), re.S)
     assert len(blocks) == 1 and len(blocks[0].strip().splitlines()) == 5
-    exec(compile(blocks[0], "README.md", "exec"), {"my_attention": names["mine"]})
+    exec(compile(blocks[0], "docs/GUIDE.md", "exec"), {"my_attention": names["mine"]})
 
 
 def run(tmp_path, name, *arguments):
