@@ -57,10 +57,10 @@ build/test/$1.count: proofs_tests/$2 $3
 endef
 script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 
-# The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD,
+# The same bits: every instruction set, gcc and (make test-package) clang, WebAssembly with and without SIMD,
 # Chromium, Firefox and WebKit.
-$(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang-exact/seqmix proofs_tests/package/digests_native.mjs $(MODULES) $(CHECKS))
-$(call script, digests_clang, package/digests_clang.test.mjs, build/clang-others/seqmix proofs_tests/package/digests_native.mjs proofs_tests/digests.txt)
+$(call script, digests,  package/digests.test.mjs,          build/seqmix proofs_tests/package/digests_native.mjs $(MODULES) $(CHECKS))
+$(call script, digests_clang, package/digests_clang.test.mjs, build/clang-exact/seqmix proofs_tests/package/digests_native.mjs proofs_tests/digests.txt proofs_tests/digests_configs.txt)
 $(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
@@ -169,16 +169,10 @@ build/test/presets.count: build/seqmix
 
 # The library by clang, in exact mode alone: whose digests are compared (make CC=clang test-quick has all of
 # it). What is around the library decides no bit: the program's own files are those that are there.
-# clang-exact has scalar and the set that most machines take, clang-others (make test-package) the rest.
-CLANG_ISAS := $(if $(filter avx2,$(ISAS)),scalar avx2,$(ISAS))
-CLANG_OTHERS := $(or $(filter-out $(CLANG_ISAS),$(ISAS)),scalar)
 ifneq ($(VARIANT),clang)
-.SECONDARY: build/clang-exact/libseqmix.a build/clang-others/libseqmix.a
-build/clang-exact/libseqmix.a: ISAS_OF_CLANG := $(CLANG_ISAS)
-build/clang-others/libseqmix.a: ISAS_OF_CLANG := $(CLANG_OTHERS)
-build/clang-%/libseqmix.a: $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.txt)
-	@$(MAKE) --no-print-directory CC=clang FUSED= ISAS='$(ISAS_OF_CLANG)' OBJ=build/obj/clang-$* BIN=build/clang-$* $@
-build/clang-%/seqmix: build/clang-%/libseqmix.a $(BIN)/seqmix
+build/clang-exact/libseqmix.a: $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.txt)
+	@$(MAKE) --no-print-directory CC=clang FUSED= OBJ=build/obj/clang-exact BIN=build/clang-exact $@
+build/clang-exact/seqmix: build/clang-exact/libseqmix.a $(BIN)/seqmix
 	@$(CC) $(LDFLAGS) $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $< $(REF) $(LZ) -lm -o $@ && echo "built $@"
 endif
 

@@ -1,9 +1,8 @@
 // digests.test.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short
-// trainings of each mixer) on every instruction set of this machine, built by gcc (by clang: scalar and one
-// more; digests_clang.test.mjs has the rest), with one thread and with two, and of both WebAssembly modules
-// in Node (digests_browsers.test.mjs: in browsers), compared with the one committed list, digests.txt; and
-// the trained weights of every mixer in every mode (docs/INVARIANCES.md) with digests_configs.txt. When a
-// change moves bits on purpose:
+// trainings of each mixer) on every instruction set of this machine, built by gcc (digests_clang.test.mjs: by
+// clang), with one thread and with two, and of both WebAssembly modules in Node (digests_browsers.test.mjs: in
+// browsers), compared with the one committed list, digests.txt; and the trained weights of every mixer in
+// every mode (docs/INVARIANCES.md) with digests_configs.txt. When a change moves bits on purpose:
 //   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit;
 //   build/seqmix audit --digests > proofs_tests/digests_configs.txt
 import assert from 'node:assert/strict';
@@ -13,36 +12,9 @@ import { test } from 'node:test';
 import { loadChecks } from '../../build/wasm/checks.js';
 import { load } from '../../build/wasm/seqmix.js';
 import { configDigest } from './config_digest.mjs';
-import { compare, configs, fusedIn, isas, native } from './digests_native.mjs';
+import { compare, configs, digestsOf } from './digests_native.mjs';
 
-for (const [compiler, program] of [
-    ['gcc', 'build/seqmix'],
-    ['clang', 'build/clang-exact/seqmix'],
-]) {
-    const all = isas(program);
-    test(`${compiler} builds scalar and at least one more`, () =>
-        assert.ok(all.includes('scalar') && all.length >= 2, all.join()));
-    for (const isa of all) test(`${compiler}, ${isa}`, () => compare(native(program, isa, 'selfcheck')));
-    test(`${compiler}, ${all.at(-1)}, two threads`, () =>
-        compare(native(program, all.at(-1), 'selfcheck', '--threads', '2')));
-    test(`${compiler}, every mode`, () =>
-        assert.deepEqual(native(program, all.at(-1), 'audit', '--digests'), configs));
-    if (process.arch === 'x64')
-        for (const isa of ['avx2', 'avx512', 'zen4'])
-            if (!all.includes(isa) && (compiler === 'gcc' || isa === 'avx2'))
-                test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});
-}
-
-for (const [room, isa] of [
-    ['gcc-pic', 'avx2'],
-    ['gcc-pic', 'avx512'],
-    ['clang-exact', 'avx2'],
-])
-    test(
-        `${room.split('-')[0]}, ${isa}: no fused multiply-add`,
-        { skip: process.arch !== 'x64' && 'x86 only' },
-        () => assert.deepEqual(fusedIn(`build/obj/${room}/${isa}/kernels`), []),
-    );
+digestsOf('gcc', 'build/seqmix', 'build/obj/gcc-pic');
 
 for (const module of ['seqmix-whole.wasm', 'seqmix-scalar.wasm'])
     test(`Node, ${module}`, async () => {
