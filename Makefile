@@ -173,7 +173,7 @@ test-page: ## the rest of the page, in Chromium, Firefox and WebKit (make test h
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,,$(PAGE_LATER))
 
-test-package: ## what is made for others: the npm package in bundlers and browsers, wheel, release, amalgamation, clang on every instruction set, PyTorch, check_layer on wrong layers
+test-package: ## what is made for others: the npm package in bundlers and browsers, wheel, release, amalgamation, clang, PyTorch, MPI, and the judges on wrong implementations
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,,$(PACKAGE_LATER))
 

@@ -90,8 +90,9 @@ $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
 # which continuous integration runs with each commit.
 PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox inside intervene length manners offline \
 	proofs runs single sweep table webkit write)
-# What is made for others, built as they build it: make test-package, run just so.
-PACKAGE_LATER := package release amalgamation_cmake pytorch python_package python_conformance digests_clang readme
+# What is made for others, with their compilers and libraries, and every wrong implementation that the judges
+# know: make test-package, run just so.
+PACKAGE_LATER := package release amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
 LATER := $(PAGE_LATER) $(PACKAGE_LATER)
 build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
@@ -115,7 +116,9 @@ $(call script, judge_report, cli/judge_report.test.mjs,     $(PROGRAM) $(NPY) do
 $(call script, import,   cli/import.test.mjs,               $(PROGRAM) $(wildcard examples/import/*.eq) proofs_tests/cli/imported.py docs/IMPORT.md build/seqmix)
 $(call script, judge_text, cli/judge_text.test.mjs,          $(PROGRAM) $(wildcard examples/equations/*.eq) build/seqmix)
 $(call script, vectors_text, cli/vectors_text.test.mjs,      $(PROGRAM) build/seqmix)
-$(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) $(wildcard proofs_tests/cli/planted*.mjs) docs/ORACLE.md build/seqmix)
+JUDGING_TEST := $(PROGRAM) $(NPY) $(addprefix proofs_tests/cli/,judging.mjs planted.mjs planted_cores.mjs) build/seqmix
+$(call script, judge,    cli/judge.test.mjs,                $(JUDGING_TEST))
+$(call script, judge_planted, cli/judge_planted.test.mjs,   $(JUDGING_TEST) docs/ORACLE.md)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk) proofs_tests/support/tap.sh)
 $(call script, setup,    tools/setup.test.sh,                scripts/setup.sh proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))

@@ -1,5 +1,5 @@
 // planted.mjs: plain implementations of some mechanisms, forward and (gla_core) backward, each able to make
-// one mistake that people make. For judge.test.mjs.
+// one mistake that people make. For judging.mjs.
 
 const gate = (x, p, t, h, i, fault) => {
     if (p.mode === 'retention') return 1 - 2 ** (-5 - h);

@@ -1,5 +1,5 @@
 // planted_cores.mjs: plain implementations of the newer mechanisms, forward, each able to make one mistake
-// that people make. For judge.test.mjs, beside planted.mjs.
+// that people make. For judging.mjs, beside planted.mjs.
 
 const sigma = (z) => 1 / (1 + Math.exp(-z));
 const softplus = (z) => Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z)));
