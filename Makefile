@@ -138,7 +138,7 @@ include bench/bench.mk
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup native clean test test-all test-quick test-page test-package test-list demo format bars presets compile_commands.json
+.PHONY: help setup native clean test test-all test-quick test-page test-package test-tree test-list demo format bars presets compile_commands.json
 help: ## list the targets
 	@grep -hE '^[a-z_.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
@@ -177,11 +177,15 @@ test-package: ## what is made for others: the npm package in bundlers and browse
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,,$(PACKAGE_LATER))
 
-test-list: ## after a test was added, renamed or removed, make test, test-page and test-package: write proofs_tests/tests.txt
+test-tree: ## the tree itself: layout by clang-format and prettier, the scripts that set up, judge and integrate
+	@scripts/setup.sh --quiet $(SETUP_FOR)
+	$(call judge,,$(TREE_LATER))
+
+test-list: ## after a test was added, renamed or removed, make test, test-page, test-package and test-tree: write proofs_tests/tests.txt
 	@scripts/tally.sh --record $(ALL_TESTS) $(LATER)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-page test-package test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets records quick-tables random-texts whole-models listed-mutants fuzz
+SLOW_PARTS := test-page test-package test-tree test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets records quick-tables random-texts whole-models listed-mutants fuzz
 test-all: ## make test, and what is slow: the rest of the page, packages, emulated Arm, torture, threads, every proof and preset, the papers' tables in their easy forms, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done

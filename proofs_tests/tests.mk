@@ -89,11 +89,13 @@ $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
 # Two thirds of what the page's tests take, a view or a browser each: make test-page, a part of make test-all,
 # which continuous integration runs with each commit.
 PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox inside intervene length manners offline \
-	proofs runs single sweep table webkit write)
+	proofs runs single start sweep table webkit write)
 # What is made for others, with their compilers and libraries, and every wrong implementation that the judges
 # know: make test-package, run just so.
 PACKAGE_LATER := package release amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
-LATER := $(PAGE_LATER) $(PACKAGE_LATER)
+# The tree's layout, and the scripts that set up, judge and integrate: make test-tree.
+TREE_LATER := format scripts setup ci
+LATER := $(PAGE_LATER) $(PACKAGE_LATER) $(TREE_LATER)
 build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
 $(call script, cli,      cli/cli.test.mjs,                  $(PROGRAM) $(NPY) build/seqmix)

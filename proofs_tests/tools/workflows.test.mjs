@@ -29,7 +29,7 @@ test('pull requests run make test on three kinds of machine, with no rights but 
     assert.match(text, /^permissions:\n {4}contents: read\njobs:/m);
     assert.match(
         job(text, 'test'),
-        /- run: make test\n *- run: make test-page\n *- run: make test-package$/m,
+        /- run: make test\n *- run: make test-page\n *- run: make test-package\n *- run: make test-tree$/m,
     );
     for (const runner of ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15'])
         assert.ok(text.includes(`runner: ${runner} }`), runner);
