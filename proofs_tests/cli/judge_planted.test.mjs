@@ -1,5 +1,5 @@
-// judge_planted.test.mjs: planted wrong implementations are caught by seqmix judge and named, and docs/ORACLE.md
-// says of each what caught it.
+// judge_planted.test.mjs: planted wrong implementations are caught by seqmix judge and named, and
+// docs/ORACLE.md says of each what caught it.
 //   SEQMIX_PLANTED=write node --test proofs_tests/cli/judge_planted.test.mjs    writes the table of that page
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
