@@ -1,8 +1,9 @@
 // digests.test.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short
 // trainings of each mixer) on every instruction set of this machine, built by gcc (digests_clang.test.mjs:
-// by clang), with one thread and with two, and of both WebAssembly modules in Node (digests_browsers.test.mjs:
-// in browsers), compared with the one committed list, digests.txt; and the trained weights of every mixer in
-// every mode (docs/INVARIANCES.md) with digests_configs.txt. When a change moves bits on purpose:
+// by clang), with one thread and with two, and of both WebAssembly modules in Node
+// (digests_browsers.test.mjs: in browsers), compared with the one committed list, digests.txt; and the
+// trained weights of every mixer in every mode (docs/INVARIANCES.md) with digests_configs.txt. When a change
+// moves bits on purpose:
 //   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit;
 //   build/seqmix audit --digests > proofs_tests/digests_configs.txt
 import assert from 'node:assert/strict';
