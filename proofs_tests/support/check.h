@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <seqmix/smx.h>
 
@@ -92,15 +95,20 @@ static size_t check_n_blocks;
 
 static CHECK_UNUSED void *check_memory(size_t bytes, size_t before) {
     void *block = NULL;
+#ifdef __GLIBC__ // what is released is given out again: pages fresh from the kernel take longer than a test
+    static int kept;
+    if (!kept++) mallopt(M_MMAP_THRESHOLD, 1 << 25), mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
     if (check_n_blocks == CHECK_MAX_BLOCKS || posix_memalign(&block, 64, before + bytes + CHECK_AFTER) != 0)
         check_fail("no memory for %zu bytes", bytes);
-    memset(block, CHECK_GUARD, before + bytes + CHECK_AFTER);
-    memset((unsigned char *)block + before, 0xFF,
-           bytes); // NaN: whatever is not written, or read too soon, shows
+    unsigned char *data = (unsigned char *)block + before;
+    memset(block, CHECK_GUARD, before);
+    memset(data, 0xFF, bytes); // NaN: whatever is not written, or read too soon, shows
+    memset(data + bytes, CHECK_GUARD, CHECK_AFTER);
     check_blocks[check_n_blocks].block = block;
     check_blocks[check_n_blocks].before = before;
     check_blocks[check_n_blocks++].bytes = bytes;
-    return (unsigned char *)block + before;
+    return data;
 }
 static CHECK_UNUSED float *check_floats(size_t n) { return check_memory(n * sizeof(float), 68); }
 static CHECK_UNUSED int32_t *check_ints(size_t n) { return check_memory(n * sizeof(int32_t), 68); }
@@ -134,14 +142,18 @@ static CHECK_UNUSED double *check_widen(const float *from, size_t n) {
 }
 
 // The guards of every array since the last call, which are then released.
+static CHECK_UNUSED void check_guard(const unsigned char *data, size_t array, size_t bytes, ptrdiff_t from,
+                                     ptrdiff_t to) {
+    for (ptrdiff_t i = from; i < to; i++)
+        if (data[i] != CHECK_GUARD)
+            check_fail("array %zu of %zu bytes was overrun at byte %td", array, bytes, i);
+}
 static CHECK_UNUSED void check_done(void) {
     for (size_t b = 0; b < check_n_blocks; b++) {
-        const unsigned char *p = check_blocks[b].block;
         const size_t before = check_blocks[b].before, bytes = check_blocks[b].bytes;
-        for (size_t i = 0; i < before + bytes + CHECK_AFTER; i++)
-            if ((i < before || i >= before + bytes) && p[i] != CHECK_GUARD)
-                check_fail("array %zu of %zu bytes was overrun at byte %td", b, bytes,
-                           (ptrdiff_t)i - (ptrdiff_t)before);
+        const unsigned char *data = check_blocks[b].block + before;
+        check_guard(data, b, bytes, -(ptrdiff_t)before, 0);
+        check_guard(data, b, bytes, (ptrdiff_t)bytes, (ptrdiff_t)bytes + CHECK_AFTER);
     }
     while (check_n_blocks) free(check_blocks[--check_n_blocks].block);
 }
