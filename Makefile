@@ -86,6 +86,11 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | setup
 # What every kernel is compiled with: setup, which comes before all that is compiled, asks for it.
 build/kernels.def: kernels/kernels.txt scripts/kernels.awk
 	@mkdir -p $(@D) && awk -v make=c -f scripts/kernels.awk $< >$@
+# And the mixers that are texts: of their folder, too, so that one that is deleted goes.
+MIXER_TEXTS := $(wildcard model/mixers/*.eq)
+$(eval $(call holds,build/mixer_texts.list,$(MIXER_TEXTS)))
+build/mixer_texts.def: scripts/mixers.awk $(MIXER_TEXTS) build/mixer_texts.list
+	@LC_ALL=C awk -f $(filter-out %.list,$^) >$@
 
 # Python that the program writes, as C strings.
 $(OBJ)/export/%.inc: cli/export/%.py | setup
@@ -97,7 +102,7 @@ $(OBJ)/cli/commands/export.o: $(OBJ)/export/operations.inc $(OBJ)/export/model.i
 # compiler, its flags.
 JUDGING := cli/runs.c cli/grid/held_out.c cli/grid/training.c
 $(OBJ)/build.inc: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o) $(JUDGING:%.c=$(OBJ)/%.o)
-	@{ printf '#define BUILD_SOURCES "%s"\n' "$$(find include kernels model tasks $(JUDGING) -name '*.[ch]' -o -name kernels.txt | LC_ALL=C sort | xargs cat | cksum)"; \
+	@{ printf '#define BUILD_SOURCES "%s"\n' "$$(find include kernels model tasks $(JUDGING) -name '*.[ch]' -o -name kernels.txt -o -name '*.eq' | LC_ALL=C sort | xargs cat | cksum)"; \
 	    printf '#define BUILD_COMPILER "%s"\n' "$$($(CC) --version | head -n 1 | tr -d '\\"')"; \
 	    printf '#define BUILD_FLAGS "%s"\n' "$$(echo '$(KERNEL_CFLAGS) $(HAVE) $(foreach i,$(ISAS) $(FUSED),$(FLAGS_$i))' | tr -d '\\"')"; } >$@
 $(OBJ)/cli/grid/builds.o: CPPFLAGS += -I$(OBJ)
@@ -153,7 +158,7 @@ FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel release presets r
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR
-setup: build/kernels.def ## install what is missing (says what first)
+setup: build/kernels.def build/mixer_texts.def ## install what is missing (says what first)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 
 # Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file
@@ -262,7 +267,7 @@ mutants: setup ## put faults into a copy of the tree, those of a list and 50 at 
 	@$(MAKE) --no-print-directory random-mutants
 listed-mutants: setup ## those of the list alone, a part of test-all
 	@node scripts/mutants.mjs
-random-mutants: setup build/kernels.def ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
+random-mutants: setup build/kernels.def build/mixer_texts.def ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
 	@node scripts/mutants/random.mjs $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY.md
 	@$< docs/ACCURACY.md

@@ -176,7 +176,11 @@ static int decays_fwd(const twin_call *c) { return gains_fwd(c, 1, 1); }
 static int decays_bwd(const twin_call *c) { return gains_bwd(c, 1, 1); }
 
 // ---- Norms ------------------------------------------------------------------------------------------------
-static const double eps = 1e-5;
+static const double usual_eps = 1e-5;
+static double eps_at(const twin_call *c, size_t at) {
+    const double eps = c->step->call.real[at];
+    return eps < 0 ? usual_eps : fmax(eps, 1e-20);
+}
 // A norm's gradient is a difference of terms: each rounds to its own size, |dout gain| over the row's scale,
 // however little is left of them (nothing but eps's share where a layer norm has two columns).
 static void round_terms(const twin_call *c, const double *scale, size_t step, size_t D, const double *gain) {
@@ -190,7 +194,8 @@ static void round_terms(const twin_call *c, const double *scale, size_t step, si
 }
 static int layernorm_fwd(const twin_call *c) {
     double *stats = malloc(2 * rows(c) * sizeof *stats);
-    if (stats) ref_layernorm_fwd(c->out, stats, c->in[0], c->in[1], c->in[2], rows(c), columns(c), eps);
+    if (stats)
+        ref_layernorm_fwd(c->out, stats, c->in[0], c->in[1], c->in[2], rows(c), columns(c), eps_at(c, 3));
     free(stats);
     return stats ? 0 : -1;
 }
@@ -198,38 +203,44 @@ static int layernorm_bwd(const twin_call *c) {
     double *y, *stats;
     void *memory = ref_carve(&y, count(c), &stats, 2 * rows(c), REF_END);
     if (!memory) return -1;
-    ref_layernorm_fwd(y, stats, c->in[0], c->in[1], c->in[2], rows(c), columns(c), eps);
+    ref_layernorm_fwd(y, stats, c->in[0], c->in[1], c->in[2], rows(c), columns(c), eps_at(c, 3));
     ref_layernorm_bwd(c->din[0], c->din[1], c->din[2], c->dout, c->in[0], c->in[1], stats, rows(c),
                       columns(c));
     round_terms(c, stats + 1, 2, columns(c), c->in[1]);
     free(memory);
     return 0;
 }
-// Rows, or the heads of rows, over their root mean square (gain may be NULL) or to length 1.
-static int norms(const twin_call *c, size_t parts, int unit, int back) {
+// Rows, or the heads of rows, over their root mean square (gain may be NULL) or to length 1; at: of eps among
+// the call's arguments.
+static int norms(const twin_call *c, size_t parts, size_t at, int unit, int back) {
     const size_t N = rows(c) * parts, D = columns(c) / parts;
-    double *y, *scale;
-    void *memory = ref_carve(&y, count(c), &scale, N, REF_END);
+    double *y, *scale, *gain, *dgain;
+    void *memory = ref_carve(&y, count(c), &scale, N, &gain, D, &dgain, D, REF_END);
     if (!memory) return -1;
     double *to = back ? y : c->out;
-    if (unit)
+    // (with eps a length is a root mean square whose gain is the root of 1 / D)
+    const int soft = unit && c->step->call.real[at] > 0;
+    for (size_t i = 0; i < D; i++) gain[i] = sqrt(1 / (double)D), dgain[i] = 0;
+    const double *g = soft ? gain : c->in[1], eps = soft ? eps_at(c, at) / (double)D : eps_at(c, at);
+    if (unit && !soft)
         ref_unitnorm_fwd(to, scale, c->in[0], N, D);
     else
-        ref_rmsnorm_fwd(to, scale, c->in[0], c->in[1], N, D, eps);
-    if (back && unit) ref_unitnorm_bwd(c->din[0], c->dout, c->in[0], scale, N, D);
-    if (back && !unit) ref_rmsnorm_bwd(c->din[0], c->din[1], c->dout, c->in[0], c->in[1], scale, N, D);
+        ref_rmsnorm_fwd(to, scale, c->in[0], g, N, D, eps);
+    if (back && unit && !soft) ref_unitnorm_bwd(c->din[0], c->dout, c->in[0], scale, N, D);
+    if (back && (!unit || soft))
+        ref_rmsnorm_bwd(c->din[0], soft ? dgain : c->din[1], c->dout, c->in[0], g, scale, N, D);
     if (back) round_terms(c, scale, 1, D, unit ? NULL : c->in[1]);
     free(memory);
     return 0;
 }
-static int rmsnorm_fwd(const twin_call *c) { return norms(c, 1, 0, 0); }
-static int rmsnorm_bwd(const twin_call *c) { return norms(c, 1, 0, 1); }
-static int rms_heads_fwd(const twin_call *c) { return norms(c, c->H, 0, 0); }
-static int rms_heads_bwd(const twin_call *c) { return norms(c, c->H, 0, 1); }
-static int unitnorm_fwd(const twin_call *c) { return norms(c, 1, 1, 0); }
-static int unitnorm_bwd(const twin_call *c) { return norms(c, 1, 1, 1); }
-static int unitnorm_heads_fwd(const twin_call *c) { return norms(c, c->H, 1, 0); }
-static int unitnorm_heads_bwd(const twin_call *c) { return norms(c, c->H, 1, 1); }
+static int rmsnorm_fwd(const twin_call *c) { return norms(c, 1, 2, 0, 0); }
+static int rmsnorm_bwd(const twin_call *c) { return norms(c, 1, 2, 0, 1); }
+static int rms_heads_fwd(const twin_call *c) { return norms(c, c->H, 1, 0, 0); }
+static int rms_heads_bwd(const twin_call *c) { return norms(c, c->H, 1, 0, 1); }
+static int unitnorm_fwd(const twin_call *c) { return norms(c, 1, 1, 1, 0); }
+static int unitnorm_bwd(const twin_call *c) { return norms(c, 1, 1, 1, 1); }
+static int unitnorm_heads_fwd(const twin_call *c) { return norms(c, c->H, 1, 1, 0); }
+static int unitnorm_heads_bwd(const twin_call *c) { return norms(c, c->H, 1, 1, 1); }
 
 // Of each head's columns
 static int sum_heads_fwd(const twin_call *c) {
@@ -282,7 +293,7 @@ static int layernorm_heads(const twin_call *c, int back) {
         ref_carve(&y, count(c), &stats, 2 * N, &ones, d, &zeros, d, &dy, count(c), &none_of, 2 * d, REF_END);
     if (!memory) return -1;
     for (size_t i = 0; i < d; i++) ones[i] = 1, zeros[i] = 0, none_of[i] = none_of[d + i] = 0;
-    ref_layernorm_fwd(y, stats, c->in[0], ones, zeros, N, d, eps);
+    ref_layernorm_fwd(y, stats, c->in[0], ones, zeros, N, d, eps_at(c, 3));
     for (size_t i = 0; i < count(c); i++) {
         const size_t col = i % columns(c);
         if (!back) {
@@ -580,7 +591,7 @@ static int attention_maps_bwd(const twin_call *c) { return attention_maps(c, 1);
 static int linear_attention(const twin_call *c, int back) {
     static const ref_linattn_norm norms_of[] = {REF_LINATTN_SUM, REF_LINATTN_RMS, REF_LINATTN_NONE};
     const size_t D = columns(c);
-    const ref_linattn p = {c->B, c->L, D, c->H, D, NUMBERS(c)[4], norms_of[NUMBERS(c)[3]], eps, 0};
+    const ref_linattn p = {c->B, c->L, D, c->H, D, NUMBERS(c)[4], norms_of[NUMBERS(c)[3]], usual_eps, 0};
     double *norm, *y;
     void *memory = ref_carve(&norm, c->B * c->H * c->L, &y, count(c), REF_END);
     if (!memory) return -1;

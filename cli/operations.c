@@ -36,9 +36,13 @@ static void argument_words(char *to, size_t size, const function_argument *a) {
         break;
     case ARGUMENT_NUMBER:
     case ARGUMENT_REAL:
-        snprintf(to, size, "`%s=%s` (%s to %s)", a->name,
-                 a->fallback < 0 ? "width / heads" : number_write(fallback, a->fallback),
-                 number_write(least, a->least), number_write(most, a->most));
+        if (a->kind == ARGUMENT_REAL && a->fallback < 0)
+            snprintf(to, size, "perhaps `%s` (%s to %s)", a->name, number_write(least, a->least),
+                     number_write(most, a->most));
+        else
+            snprintf(to, size, "`%s=%s` (%s to %s)", a->name,
+                     a->fallback < 0 ? "width / heads" : number_write(fallback, a->fallback),
+                     number_write(least, a->least), number_write(most, a->most));
         break;
     case ARGUMENT_WORD:
         n = (size_t)snprintf(to, size, "`%s=`", a->name);

@@ -11,6 +11,8 @@
 #include "kernels/mathd.h"
 #include "model/base/error.h"
 #include "model/base/number.h"
+#include "model/mixers/equations.h"
+#include "model/mixers/mixer.h"
 #include "model/run/language.h"
 #include "model/settings/pairs.h"
 
@@ -181,62 +183,10 @@ static void linear(writer *w) {
             : "y = linear_attention(q, k, v, %s, tile=%s) @ w_o\n",
         word(w, "normaliser"), word(w, "tile"));
 }
-static void gla(writer *w) {
-    say(w, "# Gated linear attention (Yang et al. 2023, Eq. 3)\n");
-    projections(w, "queries, keys and values");
-    say(w, "z = x @ w_g1[%s] @ w_g2[width] + b_g  # of low rank\n", word(w, "gate_rank"));
-    say(w, "gates = softplus(-z) * -0.0625  # logsigmoid(z) / 16\n"
-           "o = gla(q, k, v, gates=gates)  # S_t = e^g S_{t-1} + k v^T\n"
-           "n = gain(rms_heads(o), gain)\n"
-           "y = (n * silu(x @ w_r + b_r)) @ w_o\n");
-}
-static void retnet(writer *w) {
-    say(w, "# Retention (Sun et al. 2023, Eqs. 5-8)\n"
-           "q = rope(x @ w_q)\nk = rope(x @ w_k)\nv = x @ w_v\n"
-           "o = retention(q, k, v)  # S_t = (1 - 2^(-5-h)) S_{t-1} + k v^T\n"
-           "n = gain(rms_heads(o), gain)\n"
-           "y = (n * silu(x @ w_r)) @ w_o\n");
-}
-static void based(writer *w) {
-    const size_t wide = number(w, "heads") * number(w, "feature_width");
-    say(w, "# Based's linear attention (Arora et al. 2024, Sec. 4)\n");
-    say(w, "q = x @ w_q[%zu]\nk = x @ w_k[%zu]\nv = x @ w_v\n", wide, wide);
-    say(w, "y = taylor_attention(q, k, v) @ w_o  # pairs weigh 1 + s + s^2 / 2\n");
-}
 
 // ---- Recurrent networks -----------------------------------------------------------------------------------
-static void lstm(writer *w) {
-    say(w, "# LSTM (Hochreiter & Schmidhuber 1997)\n"
-           "z = linear(x, w[4 * width], b)  # what a row says to the gates i, f, g and o\n"
-           "y = lstm(z, u)\n"
-           "start(b, forget, 1)\n");
-}
-static void gru(writer *w) {
-    say(w, "# GRU (Cho et al. 2014)\n"
-           "z = linear(x, w[3 * width], b_x)  # what a row says to the gates r and z, and to n\n"
-           "y = gru(z, u, b_h)\n");
-}
 // What a text cannot say: numbers that come from positions.
 static void hyena(writer *w) { w->cannot = "filters that a network says from their positions"; }
-
-static void convolved(writer *w, char which, const char *open, const char *close) {
-    say(w, "%c = %ssilu(conv_each(x @ w_%c, conv_%c[4]))%s\n", which, open, which, which, close);
-}
-static void deltanet_of(writer *w, int gated) {
-    say(w, gated ? "# Gated DeltaNet (Yang, Kautz & Hatamizadeh 2024)\n" : "# DeltaNet (Yang et al. 2024)\n");
-    convolved(w, 'q', "unitnorm_heads(", ")");
-    convolved(w, 'k', "unitnorm_heads(", ")");
-    convolved(w, 'v', "", "");
-    say(w, "beta = sigmoid(x @ w_beta[heads])  # how far the state is corrected\n");
-    if (gated) say(w, "gates = decays(softplus(linear(x, w_a[heads], dt_bias)), a_log)  # as Mamba-2's\n");
-    say(w, "o = delta(q, k, v, beta%s)  # S_t = R + k (beta (v - R^T k))^T\n", gated ? ", gates" : "");
-    say(w, "n = gain(rms_heads(o), gain)\n");
-    say(w, gated ? "y = (n * silu(x @ w_gate)) @ w_o\n" : "y = n @ w_o\n");
-    say(w, "start(conv_q, uniform, 0.5)\nstart(conv_k, uniform, 0.5)\nstart(conv_v, uniform, 0.5)\n");
-    if (gated) say(w, "start(dt_bias, step_plus)\n");
-}
-static void deltanet(writer *w) { deltanet_of(w, 0); }
-static void gated_deltanet(writer *w) { deltanet_of(w, 1); }
 
 // ---- State space models -----------------------------------------------------------------------------------
 static void mamba(writer *w) {
@@ -255,31 +205,6 @@ static void mamba(writer *w) {
     say(w, "start(conv_k, uniform, %s)\nstart(w_dt2, uniform, %s)\n", real(a, 1.0 / md_sqrt((double)taps)),
         real(b, 1.0 / md_sqrt((double)rank)));
     say(w, "start(b_dt, step_plus)\nstart(a_log, log_count)\n");
-}
-static void mamba2(writer *w) {
-    say(w, "# Mamba-2 (Dao & Gu 2024, Secs. 6-7)\nE = 2 * width\nN = %s\n", word(w, "ssd_states"));
-    say(w, "u = silu(conv_each(x @ w_x[E], conv_x[4]))\n"
-           "b = silu(conv_each(x @ w_b[N], conv_b[4]))\n"
-           "c = silu(conv_each(x @ w_c[N], conv_c[4]))  # b and c are shared by the heads\n"
-           "dt = softplus(linear(x, w_dt[heads], dt_bias))\n"
-           "s = ssd(c, b, u, dt, decays(dt, a_log))  # S_t = e^(dt A) S_{t-1} + b (dt u)^T\n"
-           "z = s + gain_heads(u, skip)\n"
-           "y = rmsnorm(z * silu(x @ w_z[E]), gain) @ w_o[width]\n"
-           "start(conv_x, uniform, 0.5)\nstart(conv_b, uniform, 0.5)\nstart(conv_c, uniform, 0.5)\n"
-           "start(dt_bias, step_plus)\n");
-}
-static void s4d(writer *w) {
-    const int complex_states = is(w, "s4d_kind", "complex");
-    say(w, "# S4D (Gu, Gupta, Goel & Re 2022, Sec. 3)\nN = %s\n", word(w, "s4d_states"));
-    say(w,
-        complex_states
-            ? "y = gelu(s4d(x, log_dt, log_a[N], a_im[N], c[N], skip)) @ w_o  # K_l = 2 Re sum c e^(dt A l)\n"
-            : "y = gelu(s4d_real(x, log_dt, log_a[N], c[N], skip)) @ w_o  # K_l = sum c e^(dt A l)\n");
-    say(w, "start(log_dt, step)\n");
-    say(w, complex_states
-               ? "start(log_a, constant, -0.69314718055994530942)  # S4D-Lin: A_s = -1/2 + i pi s\n"
-                 "start(a_im, count, 3.14159265358979323846)\n"
-               : "start(log_a, log_count)\n");
 }
 static void ema(writer *w) {
     char eta[NUMBER_TEXT];
@@ -400,6 +325,58 @@ static void focus_h(writer *w) {
 }
 static void equations_own(writer *w) { say(w, "%s\n", word(w, "eq")); }
 
+// ---- Mixers that are texts --------------------------------------------------------------------------------
+static int is_used(const equations *e, const equation_line *key) {
+    for (size_t i = 0; i < e->n_nodes; i++)
+        if (e->nodes[i].kind == EQUATION_WORD && e->nodes[i].line != key->line &&
+            !strcmp(e->nodes[i].name, key->name))
+            return 1;
+    return 0;
+}
+static const equation_line *line_at(const equations *e, unsigned line, size_t *keys) {
+    double value;
+    *keys = 0;
+    for (size_t i = 0; i < e->n_lines && e->lines[i].line <= line; i++) {
+        if (e->lines[i].line == line) return &e->lines[i];
+        *keys += equations_key(&e->lines[i], &value) != 0;
+    }
+    return NULL;
+}
+// The text for the values that its keys have: what other values ask for is left out, and so are keys that
+// only ifs ask for.
+static void plain_text(writer *w, const char *text, const equations *e,
+                       const double values[CONFIG_OWN_KEYS]) {
+    for (unsigned line = 1; *text; line++) {
+        const size_t n = strcspn(text, "\n");
+        size_t keys;
+        double value;
+        char number[NUMBER_TEXT];
+        const equation_line *l = line_at(e, line, &keys);
+        const char *note = memchr(text, '#', n);
+        const int rest = note ? (int)(text + n - note) : 0;
+        if (!l && *text == '#')
+            say(w, "%.*s\n", (int)n, text);
+        else if (l && equations_key(l, &value) && keys < CONFIG_OWN_KEYS && is_used(e, l))
+            say(w, "%s = %s%s%.*s\n", l->name, real(number, values[keys]), rest ? "  " : "", rest,
+                rest ? note : "");
+        else if (l && !equations_key(l, &value))
+            say(w, "%.*s\n", (int)(n - l->deeper), text + l->deeper);
+        text += n + (text[n] == '\n');
+    }
+}
+int cli_text_plain(char *to, size_t size, const config *c, smx_error *error) {
+    const mixer *m = mixer_of(c);
+    if (!m->is_text && strcmp(m->name, "equations")) return cli_text(to, size, c, error);
+    writer w = {.c = c, .to = to, .size = size};
+    double values[CONFIG_OWN_KEYS] = {0};
+    const char *text = m->is_text ? mixer_text(m->name, error) : word(&w, "eq");
+    equations *e = text ? equations_of(c, values, error) : NULL;
+    to[0] = 0;
+    if (e) plain_text(&w, text, e, values);
+    free(e);
+    return e ? 0 : -1;
+}
+
 static const struct {
     const char *mixer;
     void (*write)(writer *w);
@@ -414,17 +391,8 @@ static const struct {
              {"chela", chela},
              {"longconv", longconv},
              {"ema", ema},
-             {"s4d", s4d},
              {"mamba", mamba},
-             {"gla", gla},
-             {"deltanet", deltanet},
-             {"mamba2", mamba2},
-             {"gated_deltanet", gated_deltanet},
-             {"retnet", retnet},
-             {"based", based},
              {"hyena", hyena},
-             {"lstm", lstm},
-             {"gru", gru},
              {"equations", equations_own}};
 
 int cli_text(char *to, size_t size, const config *c, smx_error *error) {
@@ -433,6 +401,7 @@ int cli_text(char *to, size_t size, const config *c, smx_error *error) {
     if (c->blocks)
         return error_say(
             error, "a text is one mixer for all blocks; this config has mixers or keys of single blocks");
+    if (mixer_of(c)->is_text) return cli_text_plain(to, size, c, error);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].mixer, c->of_mixer.name)) texts[i].write(&w);
     if (!w.n && !w.cannot) return error_say(error, "the language has no text for mixer=%s", c->of_mixer.name);

@@ -6,6 +6,9 @@
 
 // The equations of the config's mixer into to[size]; 0, or -1 with why the language cannot say them.
 int cli_text(char *to, size_t size, const config *c, smx_error *error);
+// The same for the values that the keys of a text have, without its ifs: of mixers that are texts, and of
+// mixer=equations.
+int cli_text_plain(char *to, size_t size, const config *c, smx_error *error);
 // The complete config that trains the same run by its text, malloc'ed; own_residual: the mixer brings its
 // residual itself.
 char *cli_text_config(const config *c, const char *text, int own_residual);

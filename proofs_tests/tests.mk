@@ -116,7 +116,7 @@ $(call script, cover,    cli/cover.test.mjs,                $(PROGRAM) $(NPY) bu
 $(call script, onnx,     cli/onnx.test.mjs,                 $(PROGRAM) $(NPY) bench/peers/onnx_files.mjs build/seqmix)
 $(call script, judge_report, cli/judge_report.test.mjs,     $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
 $(call script, import,   cli/import.test.mjs,               $(PROGRAM) $(wildcard examples/import/*.eq) proofs_tests/cli/imported.py docs/IMPORT.md build/seqmix)
-$(call script, judge_text, cli/judge_text.test.mjs,          $(PROGRAM) $(wildcard examples/equations/*.eq) build/seqmix)
+$(call script, judge_text, cli/judge_text.test.mjs,          $(PROGRAM) $(wildcard model/mixers/*.eq examples/equations/*.eq) build/seqmix)
 $(call script, vectors_text, cli/vectors_text.test.mjs,      $(PROGRAM) build/seqmix)
 JUDGING_TEST := $(PROGRAM) $(NPY) $(addprefix proofs_tests/cli/,judging.mjs planted.mjs planted_cores.mjs) build/seqmix
 $(call script, judge,    cli/judge.test.mjs,                $(JUDGING_TEST))

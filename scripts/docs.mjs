@@ -22,17 +22,16 @@ function seqmix(...args) {
 }
 const table = JSON.parse(seqmix('help', '--json'));
 const definitions = JSON.parse(readFileSync(join(root, 'docs/definitions.json'), 'utf8'));
+// Mixers that are texts, model/mixers/NAME.eq, are defined by them.
+const isText = ({ name }) => existsSync(join(root, `model/mixers/${name}.eq`));
 const texts = JSON.parse(readFileSync(join(root, 'docs/equations.json'), 'utf8'));
 // Texts of papers' mechanisms: their first line names the paper.
-const papers = readdirSync(join(root, 'examples/equations'))
-    .sort()
-    .map((file) => ({
-        file,
-        says: readFileSync(join(root, 'examples/equations', file), 'utf8')
-            .split('\n')[0]
-            .slice(2),
-    }))
-    .filter(({ says }) => says.includes('arXiv'));
+const papers = ['model/mixers', 'examples/equations']
+    .flatMap((folder) => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`))
+    .filter((file) => file.endsWith('.eq'))
+    .map((file) => ({ file, says: readFileSync(join(root, file), 'utf8').split('\n')[0].slice(2) }))
+    .filter(({ says }) => says.includes('arXiv'))
+    .sort((a, b) => (a.says < b.says ? -1 : 1));
 
 // Both tables name the same mixers and tasks; every file that is named is there.
 for (const [kind, extra] of [
@@ -41,7 +40,7 @@ for (const [kind, extra] of [
 ]) {
     const engine = table[kind].map((part) => part.name);
     const defined = Object.keys(definitions[kind]).filter((name) => !extra.includes(name));
-    const lacking = engine.filter((name) => !defined.includes(name));
+    const lacking = engine.filter((name) => !defined.includes(name) && !isText({ name }));
     const unknown = defined.filter((name) => !engine.includes(name));
     if (lacking.length) throw new Error(`docs/definitions.json: ${kind} lack ${lacking.join(', ')}`);
     if (unknown.length) throw new Error(`docs/definitions.json: there are no ${kind} ${unknown.join(', ')}`);
@@ -104,8 +103,21 @@ function weights(name) {
 const readings = (list) =>
     list?.length ? ['**Readings of the source**', '', ...list.map((says) => `- ${says}`), ''] : [];
 
+// The equations of a text: what stands above them is said elsewhere.
+const textOf = ({ name }) =>
+    readFileSync(join(root, `model/mixers/${name}.eq`), 'utf8')
+        .replace(/^(#.*\n)+/, '')
+        .trimEnd()
+        .split('\n');
+
 function mixer(part) {
-    const { formulas: list, readings: said, kernels, oracle, mixer: own } = definitions.mixers[part.name];
+    const {
+        formulas: list,
+        readings: said,
+        kernels,
+        oracle,
+        mixer: own,
+    } = definitions.mixers[part.name] ?? {};
     const shapes = weights(part.name);
     const count = shapes.reduce((sum, [, shape]) => sum + shape.reduce((a, b) => a * b, 1), 0);
     const modes = table.modes[part.name]
@@ -118,7 +130,7 @@ function mixer(part) {
         '',
         part.help,
         '',
-        ...formulas(list),
+        ...(list ? formulas(list) : ['```', ...textOf(part), '```']),
         '',
         ...readings(said),
         `- **Source**: ${part.source}`,
@@ -130,9 +142,8 @@ function mixer(part) {
         ...(modes.length
             ? [`- **Modes**, each tested and audited besides the defaults: ${modes.join(', ')}`]
             : []),
-        `- **Kernels**: ${files(kernels)}`,
-        `- **Oracle**: ${files(oracle)}`,
-        `- **Mixer**: ${files(own ?? [`model/mixers/${part.name}.c`])}`,
+        ...(kernels ? [`- **Kernels**: ${files(kernels)}`, `- **Oracle**: ${files(oracle)}`] : []),
+        `- **Mixer**: ${files(own ?? [`model/mixers/${part.name}.${isText(part) ? 'eq' : 'c'}`])}`,
         '',
         ...keys(part.keys),
     ];
@@ -444,13 +455,14 @@ function equationsPage() {
         '',
         '## Mechanisms of papers',
         '',
-        'Texts of [examples/equations](../examples/equations), 25 lines at most, each a whole mixer. Where independent float64 vectors exist',
+        'Texts of 25 lines at most, each a whole mixer: those of [model/mixers](../model/mixers) by their names too, `mixer=kda`; those of',
+        '[examples/equations](../examples/equations) as `mixer=equations&eq=@examples/equations/comba.eq`. Where independent float64 vectors exist',
         '([test_scan_texts.c](../proofs_tests/model/test_scan_texts.c)) the layers of KDA, Gated DeltaNet-2, DeltaProduct and RWKV-7, and the',
         'cores of the others but the sLSTM, agree with them in outputs and every gradient; all pass `seqmix check`.',
         '',
         '| text | what it is |',
         '|---|---|',
-        ...papers.map(({ file, says }) => `| [${file}](../examples/equations/${file}) | ${cell(says)} |`),
+        ...papers.map(({ file, says }) => `| [${file.replace(/.*\//, '')}](../${file}) | ${cell(says)} |`),
         '',
         '## A text without a scan',
         '',
@@ -479,6 +491,9 @@ function equationsPage() {
         '- A number alone on its line, `taps = 3`, is a key of the config: `mixer=equations&eq=…&taps=5` gives another value, and a sweep many.',
         '  A key that the config has already (`heads`, `length`, …) needs another name. `width`, `heads`, `length` and `filter` are the',
         "  config's numbers; `w[2 * width]` computes with them.",
+        '- `form = paper | code` is a key with words, the first the usual one. The lines below `if form=code`, indented deeper, are read for',
+        '  that word alone; below `if taps` where that number is not 0. It may stand in a scan, not below another `if`, and no key stands below',
+        '  it; there is no else: `if form=paper`, or a name that is assigned again. What is left out is still read, so that a fault in it is told.',
         '- Matrices start by the key `init`, the one whose product ends the text as an output projection; filters start as the identity, gains',
         '  as 1, biases as 0. `start(w, uniform, 0.1)` says otherwise: normal, uniform, constant, identity, decay, long, step, step_plus,',
         '  count, log_count, middle (the identity of a filter with as many taps ahead), heads (of a filter that mixes heads).',
@@ -509,7 +524,7 @@ function equationsPage() {
         'that assign them are dropped with all that only those used, and the output may be any expression, of any width:',
         '',
         '    build/seqmix vectors --only rwkv7_core --out vectors',
-        "    build/seqmix judge --manifest vectors/manifest.json --text 'mixer=equations&eq=@examples/equations/rwkv7.eq' \\",
+        '    build/seqmix judge --manifest vectors/manifest.json --text mixer=rwkv7 \\',
         "        --bind 'w=g,u=k,c=kk,S=s0,o * root_dv=y'",
         '',
         "Left of `=` stands what is in the text, a tensor, a weight or a state that starts there; right of it the case's array, or what the name",
@@ -549,10 +564,11 @@ function equationsPage() {
         'In each mode that a mixer names, text and builder train to the same words',
         '([test_equations.c](../proofs_tests/model/test_equations.c)). Not said: listed `alphas` of LaS, `share_conv=1` of Focus, and Hyena, whose',
         'filters come from positions. The',
-        'builders in C stay: each is a text for every setting of its keys, which one text is not.',
+        'builders in C stay: each is a text for every setting of its keys, which one text is not. Mixers that are texts themselves',
+        '(`kda`, `rwkv7`, ...) stand in [MECHANISMS.md](MECHANISMS.md).',
         '',
         ...table.mixers
-            .filter(({ name }) => name !== 'equations' && name !== 'hyena')
+            .filter((m) => m.name !== 'equations' && m.name !== 'hyena' && !isText(m))
             .flatMap(({ name, title }) => {
                 const config = `mixer=${name}&task=nar&length=64&width=32&heads=2&blocks=1`;
                 const itself = /&residual=0/.test(seqmix('equations', config, '--config'));

@@ -30,7 +30,7 @@ seeds() {
             printf '\002node7 4711 aaaa/pid:[1] 99 5f\nstep 3 of 9\nv=1\n' >"$home/$1/claim"
             printf '\0040x1.8p-1\n-0x1p-3\n0\n' >"$home/$1/curve"
             printf '\005node7\n1700000000\nwhy\nv=1&task=mqar\n' >"$home/$1/failed" ;;
-        fuzz_equations) cp examples/equations/*.eq "$home/$1" ;;
+        fuzz_equations) cp examples/equations/*.eq model/mixers/*.eq "$home/$1" ;;
         fuzz_weights)
             printf '\001{"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"b":{"dtype":"BF16","shape":[3],"data_offsets":[16,22]},"c":{"dtype":"F16","shape":[],"data_offsets":[22,24]},"d":{"dtype":"F64","shape":[1],"data_offsets":[24,32]}}' >"$home/$1/four" ;;
         fuzz_npy)

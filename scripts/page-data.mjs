@@ -48,9 +48,17 @@ export function errata(text = read('docs/ERRATA.md')) {
 
 export function about() {
     const { mixers } = JSON.parse(read('docs/definitions.json'));
+    for (const file of readdirSync(join(root, 'model/mixers')).filter((file) => file.endsWith('.eq'))) {
+        const one = (mixers[file.replace('.eq', '')] ??= { formulas: [], kernels: [], oracle: [] });
+        one.mixer = [`model/mixers/${file}`];
+        // (what stands above the equations, the engine says)
+        one.text = read(one.mixer[0])
+            .replace(/^(#.*\n)+/, '')
+            .trimEnd();
+    }
     return {
         mixers: Object.fromEntries(
-            Object.entries(mixers).map(([name, { formulas, kernels, oracle, mixer }]) => [
+            Object.entries(mixers).map(([name, { formulas, kernels, oracle, mixer, text = '' }]) => [
                 name,
                 {
                     formulas: formulas.map(({ says, tex, equation }) => ({
@@ -58,6 +66,7 @@ export function about() {
                         equation: equation ?? '',
                         mathml: mathml(tex, true),
                     })),
+                    text,
                     files: { kernels, oracle, model: mixer ?? [`model/mixers/${name}.c`] },
                 },
             ]),
@@ -92,20 +101,22 @@ export function equations() {
             };
         });
     const [, builtIns] = read('docs/EQUATIONS.md').split('## The built-in mixers as texts');
-    const folder = 'examples/equations';
+    const texts = ['examples/equations', 'model/mixers'].flatMap((folder) =>
+        readdirSync(join(root, folder)).map((file) => `${folder}/${file}`),
+    );
     return {
         operations,
         builtIns: [...builtIns.matchAll(/^### (.*)\n\n(With `residual=0`.*\n\n)?```\n([^]*?)\n```/gm)].map(
             ([, title, itself, text]) => ({ title, text, residual: itself ? 0 : 1 }),
         ),
-        examples: readdirSync(join(root, folder))
+        examples: texts
             .filter((file) => file.endsWith('.eq'))
-            .sort()
             .map((file) => ({
-                title: file.replace('.eq', '').replaceAll('_', ' '),
-                text: read(`${folder}/${file}`).trimEnd(),
+                title: file.replace(/.*\/|\.eq$/g, '').replaceAll('_', ' '),
+                text: read(file).trimEnd(),
                 residual: 1,
-            })),
+            }))
+            .sort((a, b) => (a.title < b.title ? -1 : 1)),
     };
 }
 

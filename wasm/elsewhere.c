@@ -1,7 +1,10 @@
 // elsewhere.c: only in seqmix.wasm: for each function of the sources that wasm.mk keeps for seqmix-whole.wasm
 // one that refuses, and says where it is.
+#include <stdio.h>
+
 #include "model/base/error.h"
 #include "model/equations/scan.h"
+#include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
 #include "model/train/optimiser.h"
 #include "tasks/files/table.h"
@@ -45,6 +48,12 @@ tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, ten
 }
 tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const scan_around *around) {
     no_operation(around->g, "scan");
+    return NULL;
+}
+const char *mixer_text(const char *name, smx_error *error) {
+    char what[80];
+    snprintf(what, sizeof what, "mixer=%s", name);
+    refuse(error, what);
     return NULL;
 }
 tensor *op_taylor_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads) {

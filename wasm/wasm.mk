@@ -31,7 +31,7 @@ WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNE
 # all but these, and WHOLE_ONLY_FUNCTIONS; wasm/elsewhere.c stands for what they define.
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,program program_scratch state state_push state_scratch recurrent recurrent_scratch s4d) \
 	$(patsubst %,model/ops/%.c,batchnorm pool_rows program state recurrent s4d_kernel taylor) \
-	model/equations/scan.c \
+	model/equations/scan.c model/mixers/texts.c \
 	$(filter-out %/optimiser.c %/schedule.c %/adamw.c,$(wildcard model/train/*.c)) \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
 WHOLE_ONLY_FUNCTIONS := smx_taylor_fwd smx_taylor_bwd smx_s4d_scratch_bytes
@@ -44,7 +44,7 @@ WASM_LINK = -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GR
 # them.
 WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sign-ext --enable-nontrapping-float-to-int \
 	--enable-mutable-globals -Oz -ocimfs 0
-WASM_FOR_GZIP = node scripts/for-gzip.mjs $@.new.wasm $@ && rm $@.new.wasm
+WASM_FOR_GZIP = node scripts/for-gzip.mjs $@.new.wasm $@ $(if $(filter %-whole.wasm,$@),search) && rm $@.new.wasm
 
 WASM_MODULES := build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix-scalar.wasm
 define wasm_objects
@@ -112,7 +112,7 @@ wasm: $(WASM_MODULES) build/wasm/checks.wasm build/wasm/seqmix.js ## build the W
 SITE_SRC := index.html web/card.png vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := model/run/presets.c docs/presets.json scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
 PAGE_DATA += scripts/reproduction.mjs $(wildcard docs/reproduction/*.json*)
-PAGE_DATA += docs/OPERATIONS.md docs/EQUATIONS.md $(wildcard examples/equations/*.eq)
+PAGE_DATA += docs/OPERATIONS.md docs/EQUATIONS.md $(wildcard examples/equations/*.eq model/mixers/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md
 dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) $(WASM_MODULES) build/wasm/checks.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"

@@ -110,22 +110,26 @@ def gate(by, a, b):
     return by * a + (1 - by) * b
 
 
-def layernorm(x, gain, bias):
-    return F.layer_norm(x, x.shape[-1:], gain, bias, 1e-5)
+def _eps(eps):
+    return 1e-5 if eps < 0 else max(eps, 1e-20)
 
 
-def rmsnorm(x, gain):
-    return x * (x.square().mean(-1, keepdim=True) + 1e-5).rsqrt() * gain
+def layernorm(x, gain, bias, eps):
+    return F.layer_norm(x, x.shape[-1:], gain, bias, _eps(eps))
 
 
-def rms_heads(x, heads):
+def rmsnorm(x, gain, eps):
+    return x * (x.square().mean(-1, keepdim=True) + _eps(eps)).rsqrt() * gain
+
+
+def rms_heads(x, eps, heads):
     parts = x.unflatten(-1, (heads, -1))
-    return (parts * (parts.square().mean(-1, keepdim=True) + 1e-5).rsqrt()).flatten(-2)
+    return (parts * (parts.square().mean(-1, keepdim=True) + _eps(eps)).rsqrt()).flatten(-2)
 
 
-def layernorm_heads(x, gain, bias, heads):
+def layernorm_heads(x, gain, bias, eps, heads):
     parts = x.unflatten(-1, (heads, -1))
-    return F.layer_norm(parts, parts.shape[-1:], None, None, 1e-5).flatten(-2) * gain + bias
+    return F.layer_norm(parts, parts.shape[-1:], None, None, _eps(eps)).flatten(-2) * gain + bias
 
 
 def softmax_heads(x, heads):
@@ -140,16 +144,17 @@ def per_head(s, columns):
     return s.repeat_interleave(columns, -1)
 
 
-def unitnorm(x):
-    size = x.norm(dim=-1, keepdim=True)
-    return torch.where(size > 1e-12, x / size.clamp(min=1e-12), torch.zeros_like(x))
+def unitnorm(x, eps):
+    return _unit(x, eps)
 
 
-def unitnorm_heads(x, heads):
-    return _unit(x.unflatten(-1, (heads, -1))).flatten(-2)
+def unitnorm_heads(x, eps, heads):
+    return _unit(x.unflatten(-1, (heads, -1)), eps).flatten(-2)
 
 
-def _unit(x):
+def _unit(x, eps=-1):
+    if eps > 0:
+        return x * (x.square().sum(-1, keepdim=True) + eps).rsqrt()
     size = x.norm(dim=-1, keepdim=True)
     return torch.where(size > 1e-12, x / size.clamp(min=1e-12), torch.zeros_like(x))
 

@@ -376,7 +376,7 @@ static int read_text(options *o) {
     smx_error error = {0};
     if (cli_refuse_several("judge", o->text)) return -1;
     config *c = config_parse(o->text, 0, &error);
-    const int status = !c || cli_text(o->equations, sizeof o->equations, c, &error);
+    const int status = !c || cli_text_plain(o->equations, sizeof o->equations, c, &error);
     config_free(c);
     if (!o->as[0] && o->format == compare_formats) o->format = compare_format_named("f32");
     o->partial = 1;

@@ -13,6 +13,7 @@
 #include "model/ops/ops.h"
 #include "model/run/language.h"
 #include "model/settings/pairs.h"
+#include "model/settings/values.h"
 #include "text_bind.h"
 
 enum { TEXT_BYTES = 16384, MOST = TEXT_RESULTS - 1, MOST_HEADS = 1024, MOST_WIDTH = 1 << 20 };
@@ -165,13 +166,13 @@ static int read_case(work *w, const manifest *m, const json *entry, const char *
 }
 
 // ---- The run ----------------------------------------------------------------------------------------------
-// The config's keys but those that the case says.
+// The config's common keys but those that the case says: the text has the values of its own.
 static int say_key(void *arg, const char *key, const char *value, smx_error *error) {
-    static const char *const other[] = {"mixer", "task", "eq", "length", "width", "preset"};
+    static const char *const other[] = {"mixer", "task", "length", "width"};
     work *w = arg;
     char *to = w->config + strlen(w->config);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (!strcmp(key, other[i])) return 0;
+        if (!strcmp(key, other[i]) || !keys_declare(common_keys, key)) return 0;
     if (strlen(key) + 3 * strlen(value) + (size_t)(to - w->config) > TEXT_BYTES / 2)
         return error_say(error, "the config is too long");
     to += sprintf(to, "&%s=", key);

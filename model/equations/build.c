@@ -53,6 +53,7 @@ typedef struct {
     equations *copy; // for the trace
 } builder;
 
+_Static_assert(EQUATION_KEYS == (int)CONFIG_OWN_KEYS, "a text's keys are the config's");
 enum { NAME_LETTERS = 16 }; // of a tensor or weight, behind the block's prefix
 static const value failed;
 
@@ -271,6 +272,7 @@ static value product_with_matrix(builder *b, const equation_node *n, const equat
 static value joined(builder *b, const equation_node *n, const char *name, value x, value y,
                     const char *hint) {
     const tensor *s = x.tensor, *t = y.tensor;
+    if (b->g->failed) return failed;
     if (last(s) == last(t) && (s->rank == 1) != (t->rank == 1))
         return binary(b, n, name[0] == 'a' ? "bias" : "gain", s->rank == 1 ? y : x, s->rank == 1 ? x : y);
     if (last(s) == last(t) && s->n == t->n && s->rank == t->rank) return binary(b, n, name, x, y);
@@ -560,12 +562,19 @@ static void read_start(builder *b, const equation_node *n) {
 static size_t output_line(const equations *e) {
     size_t at = 0;
     for (size_t i = 0; i < e->n_lines; i++)
-        if (!is_start(&e->lines[i])) at = i;
+        if (!is_start(&e->lines[i]) && e->lines[i].kind != LINE_CHOICE) at = i;
     for (size_t i = 0; i < e->n_lines; i++)
         if (!strcmp(e->lines[i].name, "y")) at = i;
     return at;
 }
 
+// The number that a key's word is, of 0 | 1; of other words its place.
+static double chosen(const equation_node *word, double place) {
+    for (double i = place; i > 0 && word->next; i--) word = word->next;
+    char *end;
+    const double number = number_read(word->name, &end);
+    return *end ? place : number;
+}
 static void read_line(builder *b, size_t i) {
     const equation_line *l = &b->e->lines[i];
     const equation_node *at = l->value;
@@ -586,6 +595,7 @@ static void read_line(builder *b, size_t i) {
         if (find(b, l->name)) fail(b, &here, "%s is assigned already; a key is assigned once", l->name);
         if (b->n_keys == CONFIG_OWN_KEYS) fail(b, &here, "more than %d keys", CONFIG_OWN_KEYS);
         v = (value){.number = b->g->failed ? number : b->s->keys[b->n_keys++]};
+        if (l->kind == LINE_CHOICE) v.number = chosen(at, v.number);
     } else {
         v = eval(b, at);
     }
@@ -658,7 +668,7 @@ static const equation_function scan_function = {.name = "scan"};
 static const equations *lasting(builder *b) {
     if (!b->trace) return b->e;
     if (!b->copy && (b->copy = graph_own(b->g, sizeof *b->copy))) {
-        equations_parse(b->copy, b->text, NULL);
+        equations_parse(b->copy, b->text, b->s->keys, NULL);
     }
     return b->copy ? b->copy : b->e;
 }
@@ -736,7 +746,7 @@ tensor *equations_build(graph *g, const equations *e, const equation_surrounding
     for (size_t i = 0; i < e->n_lines && !g->failed; i++) {
         const equation_line *l = &e->lines[i];
         const equation_node here = {.line = l->line, .column = l->column};
-        if (i != out && !is_start(l) && !l->depth && l->kind == LINE_EQUATION && !b->used[i + 1])
+        if (i != out && !is_start(l) && !l->depth && l->kind != LINE_SCAN && !l->asked && !b->used[i + 1])
             fail(b, &here, "nothing uses %s", l->name[0] ? l->name : "this result");
     }
     for (size_t i = 0; i < b->n_starts && !g->failed; i++)

@@ -201,14 +201,31 @@ static long coefficients_ahead(const function_call *c) {
 
 // ---- The functions ----------------------------------------------------------------------------------------
 static tensor *call_scale(const function_call *c) { return op_scale(c->g, c->tensor[0], c->real[1]); }
-static tensor *call_unitnorm(const function_call *c) { return op_unitnorm(c->g, c->tensor[0], 1); }
-static tensor *call_unitnorm_heads(const function_call *c) {
-    return op_unitnorm(c->g, c->tensor[0], c->heads);
+// The kernels' norms have eps = 1e-5: with another one x is scaled before, x / sqrt(m + eps) =
+// s x / sqrt(s^2 m + 1e-5). (0 / 0 is no number: eps is at least 1e-20.)
+static const double usual_eps = 1e-5, least_eps = 1e-20;
+static tensor *scaled_for(const function_call *c, size_t at, tensor *x) {
+    const double eps = c->real[at];
+    return eps < 0 ? x : op_scale(c->g, x, md_sqrt(usual_eps / (eps > least_eps ? eps : least_eps)));
+}
+// x / sqrt(|x|^2 + eps) is a root mean square with eps / d, over the root of d.
+static tensor *unit(const function_call *c, size_t parts) {
+    const double eps = c->real[1], d = (double)(width(c->tensor[0]) / parts);
+    if (!(eps > 0)) return op_unitnorm(c->g, c->tensor[0], parts);
+    tensor *x = op_scale(c->g, c->tensor[0], md_sqrt(usual_eps * d / eps));
+    return op_scale(c->g, op_rms(c->g, x, parts), 1 / md_sqrt(d));
+}
+static tensor *call_unitnorm(const function_call *c) { return unit(c, 1); }
+static tensor *call_unitnorm_heads(const function_call *c) { return unit(c, c->heads); }
+static tensor *call_layernorm(const function_call *c) {
+    return op_layernorm(c->g, scaled_for(c, 3, c->tensor[0]), c->tensor[1], c->tensor[2]);
 }
 static tensor *call_rmsnorm(const function_call *c) {
-    return op_rmsnorm(c->g, c->tensor[0], c->tensor[1], 1);
+    return op_rmsnorm(c->g, scaled_for(c, 2, c->tensor[0]), c->tensor[1], 1);
 }
-static tensor *call_rms_heads(const function_call *c) { return op_rms(c->g, c->tensor[0], c->heads); }
+static tensor *call_rms_heads(const function_call *c) {
+    return op_rms(c->g, scaled_for(c, 1, c->tensor[0]), c->heads);
+}
 static tensor *call_gain_heads(const function_call *c) {
     return op_gain(c->g, c->tensor[0], op_spread(c->g, c->tensor[1], width(c->tensor[0]) / c->heads));
 }
@@ -248,7 +265,7 @@ static tensor *call_layernorm_heads(const function_call *c) {
     const size_t d = width(c->tensor[0]) / c->heads;
     tensor *mean = op_scale(c->g, op_sum_heads(c->g, c->tensor[0], c->heads), -1.0 / (double)d);
     tensor *rest = op_add(c->g, c->tensor[0], op_spread(c->g, mean, d));
-    return op_affine(c->g, op_rms(c->g, rest, c->heads), c->tensor[1], c->tensor[2]);
+    return op_affine(c->g, op_rms(c->g, scaled_for(c, 3, rest), c->heads), c->tensor[1], c->tensor[2]);
 }
 static tensor *call_shift(const function_call *c) { return op_shift(c->g, c->tensor[0], c->number[1]); }
 static tensor *call_reverse(const function_call *c) { return op_reverse(c->g, c->tensor[0]); }
@@ -413,7 +430,11 @@ static tensor *call_resonate(const function_call *c) {
 #define WORD(n, w)                                                                                           \
     { .kind = ARGUMENT_WORD, .name = n, .words = w }
 #define QKV TENSOR("q"), TENSOR("k"), TENSOR("v")
-#define ARGUMENTS(...) .arguments = {__VA_ARGS__}
+#define EPS REAL("eps", -1, 0, 1) // below 0: the usual one
+#define ARGUMENTS(...)                                                                                       \
+    .arguments = (const function_argument[]) {                                                               \
+        __VA_ARGS__, { 0 }                                                                                   \
+    }
 // What readers are told stays out of the module that is downloaded.
 #ifdef __wasm__
 #define TOLD(...) .help = NULL
@@ -598,33 +619,35 @@ const equation_function equation_functions[] = {
      TOLD(.help = "between b and a, as far as `by` says", .formula = "y = g \\odot a + (1 - g) \\odot b",
           .cost = "2 D", .example = "y = gate(sigmoid(x @ w_g), x @ w_a, x)", .twin = "check/twins.c")},
     {.name = "layernorm",
-     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)),
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS), EPS),
      .any_shape = 1,
-     .three = op_layernorm,
-     TOLD(.help = "rows to mean 0 and deviation 1, then gain and bias",
+     .apply = call_layernorm,
+     TOLD(.help =
+              "rows to mean 0 and deviation 1, then gain and bias; eps: in place of 10^-5, at least 10^-20",
           .formula = "y = g \\odot (x - \\mu) / \\sqrt{\\sigma^2 + 10^{-5}} + b", .cost = "3 D",
           .example = "y = layernorm(x, g, b) @ w_o", .twin = "ref_layernorm")},
     {.name = "rmsnorm",
-     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN)),
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), EPS),
      .any_shape = 1,
      .apply = call_rmsnorm,
-     TOLD(.help = "rows over their root mean square, times gain",
+     TOLD(.help = "rows over their root mean square, times gain; eps: in place of 10^-5, at least 10^-20",
           .formula = "y = g \\odot x / \\sqrt{\\overline{x^2} + 10^{-5}}", .cost = "3 D",
           .example = "y = rmsnorm(x, g) @ w_o", .twin = "ref_rmsnorm")},
     {.name = "rms_heads",
-     ARGUMENTS(TENSOR("x")),
+     ARGUMENTS(TENSOR("x"), EPS),
      .any_shape = 1,
      .check = heads_divide,
      .apply = call_rms_heads,
-     TOLD(.help = "each head of a row over its root mean square",
+     TOLD(.help = "each head of a row over its root mean square; eps: in place of 10^-5, at least 10^-20",
           .formula = "y_h = x_h / \\sqrt{\\overline{x_h^2} + 10^{-5}}", .cost = "2 D",
           .example = "y = rms_heads(x @ w_1) @ w_o", .twin = "ref_rmsnorm")},
     {.name = "layernorm_heads",
-     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)),
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS), EPS),
      .any_shape = 1,
      .check = heads_divide,
      .apply = call_layernorm_heads,
-     TOLD(.help = "each head of a row to mean 0 and deviation 1, then gain and bias, a number a column",
+     TOLD(.help =
+              "each head of a row to mean 0 and deviation 1, then gain and bias, a number a column; eps: in place of 10^-5, at least 10^-20",
           .formula = "y_h = g_h \\odot (x_h - \\mu_h) / \\sqrt{\\sigma_h^2 + 10^{-5}} + b_h", .cost = "3 D",
           .example = "y = layernorm_heads(x @ w_1, g, b) @ w_o", .twin = "check/twins.c")},
     {.name = "softmax_heads",
@@ -651,17 +674,18 @@ const equation_function equation_functions[] = {
           .gives = "[..][columns times as many]", .cost = "0",
           .example = "y = per_head(sigmoid(x @ w_s[heads])) * x", .twin = "check/twins.c")},
     {.name = "unitnorm",
-     ARGUMENTS(TENSOR("x")),
+     ARGUMENTS(TENSOR("x"), EPS),
      .any_shape = 1,
      .apply = call_unitnorm,
-     TOLD(.help = "rows to length 1", .formula = "y = x / |x|", .cost = "2 D",
-          .example = "y = unitnorm(x @ w_1) @ w_o", .twin = "ref_unitnorm")},
+     TOLD(.help = "rows to length 1; with eps x over the root of |x|^2 + eps", .formula = "y = x / |x|",
+          .cost = "2 D", .example = "y = unitnorm(x @ w_1) @ w_o", .twin = "ref_unitnorm")},
     {.name = "unitnorm_heads",
-     ARGUMENTS(TENSOR("x")),
+     ARGUMENTS(TENSOR("x"), EPS),
      .any_shape = 1,
      .check = heads_divide,
      .apply = call_unitnorm_heads,
-     TOLD(.help = "each head of a row to length 1", .formula = "y_h = x_h / |x_h|", .cost = "2 D",
+     TOLD(.help = "each head of a row to length 1; with eps x_h over the root of |x_h|^2 + eps",
+          .formula = "y_h = x_h / |x_h|", .cost = "2 D",
           .example = "q = unitnorm_heads(x @ w_q)\ny = attention(q, q, x) @ w_o", .twin = "ref_unitnorm")},
     {.name = "shift",
      ARGUMENTS(TENSOR("x"), NUMBER("by", 1, 0, MOST_ROWS)),

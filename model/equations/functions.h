@@ -64,7 +64,7 @@ typedef struct {
 // An operation of the language. What stands under "for readers" is NULL in the module that is downloaded.
 typedef struct {
     const char *name;
-    function_argument arguments[FUNCTION_ARGUMENTS + 1]; // ended by ARGUMENT_END
+    const function_argument *arguments; // ended by ARGUMENT_END
     int any_shape; // 1: row by row, on tensors of any shape; 0: tensors are [B][L][columns]
     // What does not fit, in words, into `why`: 0, or -1. May be NULL.
     int (*check)(const function_call *c, char *why, size_t size);

@@ -16,6 +16,14 @@ typedef struct {
     // Bodies that are open: the line that opens each, and how far its lines are indented (NULL: none came
     // yet).
     size_t n_open, opener[EQUATION_BODIES];
+    const double *keys; // given, or NULL
+    // The if whose lines are read: how far it is indented, and what stood before it.
+    struct {
+        const char *at; // NULL: none
+        size_t n, deeper, n_lines, n_nodes, n_open;
+        unsigned line;
+        uint8_t holds, empty;
+    } when;
     struct {
         const char *at;
         size_t n;
@@ -109,7 +117,8 @@ static const char *meant(const parser *p, char to[40]) {
     }
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (!strncmp(p->at, signs[i].sign, strlen(signs[i].sign))) return signs[i].here;
-    if (is_letter(*p->at)) return "; a product has its sign, @ or *, and there is no def, return, for or if";
+    if (is_letter(*p->at))
+        return "; a product has its sign, @ or *, and there is no def, return, for or else";
     return *p->at == '.' && is_letter(p->at[1]) ? "; functions have no prefix: relu(x)" : "";
 }
 static equation_node *expected(parser *p, const char *what) {
@@ -343,6 +352,8 @@ static equation_node *sum(parser *p) {
 
 int equations_key(const equation_line *l, double *value) {
     const equation_node *n = l->value;
+    *value = 0.0;
+    if (l->kind == LINE_CHOICE) return 1;
     if (l->kind != LINE_EQUATION || l->depth) return 0;
     const double sign = n->kind == EQUATION_NEGATE ? -1.0 : 1.0;
     if (n->kind == EQUATION_NEGATE) n = n->first;
@@ -418,6 +429,31 @@ static int repeat_header(parser *p, equation_line *l) {
     if (!keyword(p, "in")) return expected(p, "in and how often: repeat j in 2"), -1;
     return (l->value = sum(p)) ? 0 : -1;
 }
+// WORD { "|" WORD }
+static equation_node *word(parser *p) {
+    skip_blanks(p);
+    equation_node *n = make(p, EQUATION_WORD, column(p));
+    if (!is_letter(*p->at) && !is_digit(*p->at)) return expected(p, "a word");
+    return n && !read_name(p, n->name) ? n : NULL;
+}
+static int choice(parser *p, equation_line *l) {
+    l->kind = LINE_CHOICE;
+    for (equation_node **last = &l->value;; last = &(*last)->next) {
+        if (!(*last = word(p))) return -1;
+        for (equation_node *n = l->value; n != *last; n = n->next)
+            if (!strcmp(n->name, (*last)->name))
+                return equations_fail(p->error, p->line, (*last)->column, "%s stands there twice", n->name);
+        skip_blanks(p);
+        if (*p->at != '|') return 0;
+        p->at++;
+    }
+}
+static int is_choice(const char *at) {
+    at += strspn(at, " \t");
+    const char *from = at;
+    while (is_letter(*at) || is_digit(*at)) at++;
+    return at > from && at[strspn(at, " \t")] == '|';
+}
 static int equation(parser *p, equation_line *l) {
     const char *back = p->at;
     if (is_letter(*p->at)) { // a name, if = follows
@@ -428,7 +464,67 @@ static int equation(parser *p, equation_line *l) {
         else
             p->at = back, l->name[0] = 0;
     }
+    if (l->name[0] && is_choice(p->at)) return choice(p, l);
     return (l->value = sum(p)) ? 0 : -1;
+}
+
+// ---- Lines of one value of a key ------------------------------------------------------------------------
+// Behind if. 0, or -1 with the error.
+static int condition(parser *p, const char *indent, size_t n) {
+    const unsigned at = column(p);
+    char name[EQUATION_NAME];
+    const equation_node *found = NULL, *one = NULL;
+    double value = 0.0;
+    size_t keys = 0;
+    equation_line *l = p->e->lines, *end = l + p->e->n_lines;
+    if (read_name(p, name)) return -1;
+    for (; l < end && strcmp(l->name, name); l++) keys += (size_t)equations_key(l, &value);
+    skip_blanks(p);
+    if (*p->at == '=') {
+        p->at++;
+        if (!(found = word(p))) return -1;
+    }
+    int fits = l < end && equations_key(l, &value);
+    if (fits && p->keys && keys < EQUATION_KEYS) value = p->keys[keys];
+    int holds = value != 0.0;
+    if (fits && l->kind == LINE_CHOICE) {
+        double place = value;
+        for (one = l->value; place > 0 && one->next; place--) one = one->next;
+        holds = found ? !strcmp(one->name, found->name) : one->name[0] != '0';
+        fits = !found && strchr("01", l->value->name[0]);
+        for (one = l->value; found && one && !fits; one = one->next) fits = !strcmp(one->name, found->name);
+    } else if (found) {
+        fits = 0;
+    }
+    if (!fits)
+        return equations_fail(
+            p->error, p->line, at,
+            "if %s%s%s: above it stands %s = 1 or %s = this | that, a key of the text, and behind "
+            "if one of its words, if %s=this",
+            name, found ? "=" : "", found ? found->name : "", name, name, name);
+    l->asked = 1;
+    skip_blanks(p);
+    if (*p->at && *p->at != '\n') return expected(p, "the end of the line"), -1;
+    p->when.at = indent, p->when.n = n, p->when.line = p->line;
+    p->when.n_lines = p->e->n_lines, p->when.n_nodes = p->e->n_nodes, p->when.n_open = p->n_open;
+    p->when.holds = (uint8_t)holds, p->when.empty = 1;
+    return 0;
+}
+static int nothing_in(parser *p, unsigned line, unsigned column, const char *what) {
+    return equations_fail(p->error, line, column, "nothing stands in this %s; its lines are indented", what);
+}
+static int nothing_in_body(parser *p) {
+    const equation_line *l = &p->e->lines[p->opener[p->n_open - 1]];
+    return nothing_in(p, l->line, l->column, l->kind == LINE_SCAN ? "scan" : "repeat");
+}
+static int end_condition(parser *p) {
+    if (p->when.at && p->when.empty) return nothing_in(p, p->when.line, (unsigned)p->when.n + 1, "if");
+    if (p->when.at && p->n_open > p->when.n_open && !p->indent[p->n_open].at) return nothing_in_body(p);
+    while (p->when.at && p->n_open > p->when.n_open)
+        p->e->lines[p->opener[--p->n_open]].end = (uint16_t)p->e->n_lines;
+    if (p->when.at && !p->when.holds) p->e->n_lines = p->when.n_lines, p->e->n_nodes = p->when.n_nodes;
+    p->when.at = NULL;
+    return 0;
 }
 
 // Which body the line stands in, by its indentation [at, at + n). 0, or -1 with the error.
@@ -455,12 +551,7 @@ static int enter_body(parser *p, const char *at, size_t n) {
     return 0;
 }
 static int close_bodies(parser *p) {
-    if (p->n_open && !p->indent[p->n_open].at) {
-        const equation_line *l = &p->e->lines[p->opener[p->n_open - 1]];
-        return equations_fail(p->error, l->line, l->column,
-                              "nothing stands in this %s; its lines are indented",
-                              l->kind == LINE_SCAN ? "scan" : "repeat");
-    }
+    if (p->n_open && !p->indent[p->n_open].at) return nothing_in_body(p);
     while (p->n_open) p->e->lines[p->opener[--p->n_open]].end = (uint16_t)p->e->n_lines;
     return 0;
 }
@@ -469,14 +560,30 @@ static int close_bodies(parser *p) {
 static int line(parser *p) {
     skip_blanks(p);
     if (*p->at == '\n' || !*p->at) return 0;
-    const size_t indent = (size_t)(p->at - p->line_start);
+    size_t indent = (size_t)(p->at - p->line_start), deeper = 0;
+    if (p->when.at && indent <= p->when.n && end_condition(p)) return -1;
     if (p->e->n_lines == EQUATION_LINES)
         return equations_fail(p->error, p->line, column(p), "more than %d equations", EQUATION_LINES);
-    if (p->n_open && enter_body(p, p->line_start, indent)) return -1;
-    equation_line *l = &p->e->lines[p->e->n_lines++];
-    *l = (equation_line){
-        .line = (uint16_t)p->line, .column = (uint16_t)column(p), .depth = (uint8_t)p->n_open};
+    if (p->when.at) { // as far in as their if; the first of them says how far they are
+        if (p->when.empty) p->when.deeper = indent - p->when.n;
+        p->when.empty = 0;
+        if (indent - p->when.n < p->when.deeper)
+            return equations_fail(p->error, p->line, column(p),
+                                  "this line is indented unlike those before it, by other blanks or tabs");
+        deeper = p->when.deeper;
+    }
+    if (p->n_open && enter_body(p, p->line_start + deeper, indent - deeper)) return -1;
     const char *back = p->at;
+    if (keyword(p, "if") && is_letter(*p->at)) {
+        if (p->when.at) return equations_fail(p->error, p->line, column(p), "an if cannot stand below an if");
+        return condition(p, p->line_start, indent);
+    }
+    p->at = back;
+    equation_line *l = &p->e->lines[p->e->n_lines++];
+    *l = (equation_line){.line = (uint16_t)p->line,
+                         .column = (uint16_t)column(p),
+                         .depth = (uint8_t)p->n_open,
+                         .deeper = (uint16_t)deeper};
     if (keyword(p, "scan") && is_letter(*p->at))
         l->kind = LINE_SCAN;
     else if ((p->at = back, keyword(p, "repeat")) && is_letter(*p->at))
@@ -490,7 +597,7 @@ static int line(parser *p) {
     if (l->kind == LINE_REPEAT && !l->depth)
         return equations_fail(p->error, p->line, l->column, "repeat stands in the lines of a scan");
     if (l->kind != LINE_EQUATION) {
-        if (!p->n_open) p->indent[0].at = p->line_start, p->indent[0].n = indent;
+        if (!p->n_open) p->indent[0].at = p->line_start + deeper, p->indent[0].n = indent - deeper;
         p->opener[p->n_open++] = p->e->n_lines - 1;
         p->indent[p->n_open].at = NULL;
     }
@@ -498,6 +605,11 @@ static int line(parser *p) {
         : l->kind == LINE_REPEAT ? repeat_header(p, l)
                                  : equation(p, l))
         return -1;
+    double number;
+    if (p->when.at && equations_key(l, &number))
+        return equations_fail(p->error, p->line, l->column, "the key %s cannot stand below an if", l->name);
+    if (l->kind == LINE_CHOICE && l->depth)
+        return equations_fail(p->error, p->line, l->column, "a key with words cannot stand in a scan");
     skip_blanks(p);
     // (Papers write a product as two factors side by side.)
     if (*p->at && *p->at != '\n')
@@ -505,19 +617,19 @@ static int line(parser *p) {
     return 0;
 }
 
-int equations_parse(equations *e, const char *text, smx_error *error) {
+int equations_parse(equations *e, const char *text, const double *keys, smx_error *error) {
     e->n_lines = e->n_nodes = 0;
     if (strlen(text) > EQUATION_TEXT)
         return error_about(error, "eq", "", "", "eq has %zu bytes; at most %d are allowed", strlen(text),
                            EQUATION_TEXT);
-    parser p = {.e = e, .at = text, .line_start = text, .line = 1, .error = error};
+    parser p = {.e = e, .at = text, .line_start = text, .line = 1, .error = error, .keys = keys};
     for (;;) {
         if (line(&p)) return -1;
         if (!*p.at) break;
         p.line_start = ++p.at;
         p.line++;
     }
-    if (close_bodies(&p)) return -1;
+    if (end_condition(&p) || close_bodies(&p)) return -1;
     return e->n_lines
                ? 0
                : error_about(error, "eq", "", "", "eq holds no equation; a line such as y = x @ w is one");

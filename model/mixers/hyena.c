@@ -5,7 +5,7 @@
 //   pos_t = t / (length - 1), then cosines and sines of its first whole turns
 // length is the config's, whatever is read: a shorter sequence meets the first taps, a longer one new ones.
 #include "mixer.h"
-#include "state_parts.h"
+#include "attention_parts.h"
 
 #include "kernels/mathd.h"
 
@@ -77,7 +77,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     h = op_linear(g, h, weight_matrix(g, "filter_3", s->hidden, all, start_matrix(c, s->hidden, all)), NULL);
     tensor *windows = op_table(g, fill_windows, 2, (uint32_t[]){L, all}, unit * s->decay);
     h = graph_name(g, op_mul(g, h, windows), "filters");
-    tensor *wide = state_matrix(g, c, x, "w_in", (N + 1) * D);
+    tensor *w_in = weight_matrix(g, "w_in", D, (N + 1) * D, start_matrix(c, D, (N + 1) * D));
+    tensor *wide = op_linear(g, x, w_in, NULL);
     tensor *taps =
         graph_param(g, "conv", (init){INIT_UNIFORM, 0.5}, 0, 2, (uint32_t[]){(uint32_t)((N + 1) * D), 3});
     wide = op_conv(g, wide, taps, 0);

@@ -1,4 +1,5 @@
-// mixer.h: what a mixer is: a mechanism written as its equations over graph ops. A new one is a file in
+// mixer.h: what a mixer is: a mechanism written as its equations over graph ops. A new one is a text,
+// mixers/NAME.eq, and nothing else (scripts/mixers.awk reads them); or, where no text can say it, a file in
 // mixers/ with a `const mixer` and one line in mixers.c.
 #ifndef SMX_MIXER_H
 #define SMX_MIXER_H
@@ -32,11 +33,14 @@ typedef struct mixer {
     // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of
     // the defaults. Written MODES("..."): no call of the module, which is downloaded, asks for them.
     const char *modes;
+    int is_text; // 1: it is a text, NAME.eq
     // 1: the mechanism brings its own residual (Focus, CHELA as printed): the block adds none. NULL: 0.
     int (*has_residual)(const config *c);
 } mixer;
 
 extern const mixer *const mixers[]; // ended by NULL
+const char *mixer_text(const char *name,
+                       smx_error *error); // of a mixer that is a text; NULL: not in this module
 const mixer *mixer_find(const char *name);
 const char *mixer_name(size_t i);                       // of the i-th; NULL past the last
 const mixer *mixer_of(const config *c);                 // the config's

@@ -1,21 +1,30 @@
-// mixers.c: the registry: one line per mixer.
+// mixers.c: the registry: one line per mixer that is C; those that are texts come by themselves.
 #include "mixer.h"
 
 #include <string.h>
 
 extern const mixer mixer_attention, mixer_cat, mixer_lcat, mixer_las, mixer_lincat, mixer_linear;
-extern const mixer mixer_gla, mixer_deltanet, mixer_gated_deltanet, mixer_mamba2;
-extern const mixer mixer_retnet, mixer_based, mixer_hyena, mixer_lstm, mixer_gru;
-extern const mixer mixer_focus, mixer_focus_h, mixer_chela, mixer_longconv, mixer_ema, mixer_s4d, mixer_mamba,
-    mixer_equations;
+extern const mixer mixer_focus, mixer_focus_h, mixer_chela, mixer_longconv, mixer_ema, mixer_mamba,
+    mixer_hyena, mixer_equations;
+
+// Mixers that are texts: NAME.eq.
+#define TEXT_KEYS(name, rows)
+#define MIXER_TEXT(name, whole, plain)
+#define TEXT_MIXER(name, ...) extern const mixer mixer_##name;
+#include "build/mixer_texts.def"
+#undef TEXT_MIXER
+#define TEXT_MIXER(name, ...) &mixer_##name,
 
 const mixer *const mixers[] = {
-    &mixer_cat,    &mixer_attention, &mixer_las,       &mixer_lcat,
-    &mixer_lincat, &mixer_linear,    &mixer_focus,     &mixer_focus_h,
-    &mixer_chela,  &mixer_longconv,  &mixer_ema,       &mixer_s4d,
-    &mixer_mamba,  &mixer_gla,       &mixer_deltanet,  &mixer_gated_deltanet,
-    &mixer_mamba2, &mixer_retnet,    &mixer_based,     &mixer_hyena,
-    &mixer_lstm,   &mixer_gru,       &mixer_equations, NULL,
+    &mixer_cat,       &mixer_attention,
+    &mixer_las,       &mixer_lcat,
+    &mixer_lincat,    &mixer_linear,
+    &mixer_focus,     &mixer_focus_h,
+    &mixer_chela,     &mixer_longconv,
+    &mixer_ema,       &mixer_mamba,
+    &mixer_hyena,
+#include "build/mixer_texts.def"
+    &mixer_equations, NULL,
 };
 
 const char *mixer_name(size_t i) {

@@ -12,6 +12,7 @@ enum { CONFIG_OWN_KEYS = 16, CONFIG_OWN_NAME = 32 };
 typedef struct {
     config_key keys[CONFIG_OWN_KEYS + 1]; // ended by a NULL name; names and fallbacks stand below
     char name[CONFIG_OWN_KEYS][CONFIG_OWN_NAME], fallback[CONFIG_OWN_KEYS][CONFIG_OWN_NAME];
+    char choices[CONFIG_OWN_KEYS][4 * CONFIG_OWN_NAME];
 } config_own;
 
 // A task or a mixer, as the parser sees it.

@@ -1,7 +1,7 @@
-// judge_text.test.mjs: seqmix judge --text: texts of examples/equations against the oracle's cores, by names
-// bound to their arrays; wrong texts and bindings are named.
+// judge_text.test.mjs: seqmix judge --text: texts of model/mixers and examples/equations against the oracle's
+// cores, by names bound to their arrays; wrong texts and bindings are named.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -20,9 +20,11 @@ function manifestOf(mechanism) {
     return manifests.get(mechanism);
 }
 function judge(mechanism, text, bind, ...more) {
-    const eq = `mixer=equations&eq=${text.includes('=') ? encodeURIComponent(text) : `@examples/equations/${text}.eq`}`;
+    const example = `examples/equations/${text}.eq`;
+    const eq = text.includes(' = ') ? encodeURIComponent(text) : `@${example}`;
+    const config = text.includes(' = ') || existsSync(example) ? `mixer=equations&eq=${eq}` : `mixer=${text}`;
     const names = bind ? ['--bind', bind] : [];
-    return seqmix('judge', '--manifest', manifestOf(mechanism), '--text', eq, ...names, ...more);
+    return seqmix('judge', '--manifest', manifestOf(mechanism), '--text', config, ...names, ...more);
 }
 const DELTA =
     'scan S[k][v] over q, k, v, g, b\n R = diag(exp(g)) @ S\n S = R + outer(k, b * (v - k @ R))\n o = q @ S';
@@ -96,7 +98,7 @@ test('a manifest that does not fit together is a sentence: heads, batches, lines
         assert.match(stderr, words);
     };
     refused(/it has 1e\+18 heads of .* columns/, (one) => (one.params.H = one.params.HV = 1e18));
-    refused(/more than 400 lines/, () => {}, `${DELTA}\n${'a = q\n'.repeat(401)}`);
+    refused(/line 201, column 1: more than 200 equations/, () => {}, `${'a = q\n'.repeat(201)}${DELTA}`);
     refused(/input q has another batch than its y/, (one) => {
         const q = one.inputs.q,
             { data } = readNpy(join(from, q.file));

@@ -239,6 +239,46 @@ static void numbers_are_keys(void **state) {
     smx_run_close(r);
 }
 
+// Lines below an if are there for one value of a key, in a scan and outside; a key with words has the first
+// by itself.
+static void ifs_ask_for_keys(void **state) {
+    (void)state;
+#define ASKING                                                                                                                \
+    "form = plain | soft%0Atwice = 0 | 1%0Ak = x @ w_k%0Aif twice%0A  k = 2 * k%0A"                                           \
+    "scan h[k] over k%0A if form=soft%0A    e = tanh(k)%0A    h = tanh(h)%0A if form=plain%0A    e = k%0A h = 0.5 * h + e%0A" \
+    "y = h @ w_o"
+    static const struct {
+        const char *change, *plain;
+    } same[] = {
+        {"", "k = x @ w_k%0Ascan h[k] over k%0A e = k%0A h = 0.5 * h + e%0Ay = h @ w_o"},
+        {"&form=plain&twice=0", "k = x @ w_k%0Ascan h[k] over k%0A e = k%0A h = 0.5 * h + e%0Ay = h @ w_o"},
+        {"&form=soft",
+         "k = x @ w_k%0Ascan h[k] over k%0A e = tanh(k)%0A h = tanh(h)%0A h = 0.5 * h + e%0Ay = h @ w_o"},
+        {"&twice=1", "k = x @ w_k%0Ak = 2 * k%0Ascan h[k] over k%0A e = k%0A h = 0.5 * h + e%0Ay = h @ w_o"}};
+    for (size_t i = 0; i < CHECK_COUNT(same); i++) {
+        char config[1024], other[1024], text[4096];
+        smx_error error = {.message = ""};
+        static const char base[] = "mixer=equations&task=mqar&length=40&width=16&heads=2&batch=2&eq=";
+        snprintf(config, sizeof config, "%s%s%s", base, ASKING, same[i].change);
+        snprintf(other, sizeof other, "%s%s", base, same[i].plain);
+        check_trying("%s", config);
+        judge_same_run(config, other);
+        // And so does the text without ifs that is made of it.
+        struct smx_config *c = config_parse(config, 0, &error);
+        assert_non_null(c);
+        assert_int_equal(cli_text_plain(text, sizeof text, c, &error), 0);
+        assert_null(strstr(text, "if "));
+        assert_null(strstr(text, "form"));
+        char *told = cli_text_config(c, text, 0);
+        judge_same_run(config, told);
+        free(told);
+        config_free(c);
+    }
+    smx_error error;
+    assert_null(smx_run_open("mixer=equations&task=mqar&eq=" ASKING "&form=hard", &error));
+    assert_string_equal(error.message, "form=hard is not allowed: form must be one of plain, soft");
+}
+
 // A number has its sign, point and power: in a text it is what it is as a key, and no two are the same.
 static void numbers_are_what_they_say(void **state) {
     (void)state;
@@ -274,6 +314,23 @@ static const struct {
      "eq, line 1, column 7: there is '$' where an operator (@: matrix product) or the end of the line"},
     {"y = x\xff", "eq, line 1, column 6: there is the byte 255"},
     {"y = 1..2 * x", "eq, line 1, column 5: there is '1' where a number"},
+    {"if a\n y = x",
+     "eq, line 1, column 4: if a: above it stands a = 1 or a = this | that, a key of the text, and behind if one of its words"},
+    {"a = p | q\nif a\n y = x", "eq, line 2, column 4: if a: above it stands a = 1 or a = this | that"},
+    {"a = p | q\nif a=r\n y = x", "eq, line 2, column 4: if a=r: above it stands a = 1 or a = this | that"},
+    {"a = 1\nif a=1\n y = x", "eq, line 2, column 4: if a=1: above it stands"},
+    {"a = p | p\ny = x", "eq, line 1, column 9: p stands there twice"},
+    {"a = p |\ny = x", "eq, line 1, column 8: the line ends where a word is expected"},
+    {"a = p | q\ny = x", "eq, line 1, column 1: nothing uses a"},
+    {"a = 1\nif a\ny = x", "eq, line 2, column 1: nothing stands in this if"},
+    {"a = 1\nif a\n  if a\n   y = x", "eq, line 3, column 6: an if cannot stand below an if"},
+    {"a = 1\nif a\n  b = 3\ny = x", "eq, line 3, column 3: the key b cannot stand below an if"},
+    {"a = 0\nif a\n  scan h over x\ny = x", "eq, line 3, column 3: nothing stands in this scan"},
+    {"a = 1\nif a\n    y = x\n  z = x", "eq, line 4, column 3: this line is indented unlike those before it"},
+    // (of lines that are left out, too)
+    {"a = 0\ny = x\nif a\n  y = x x", "eq, line 4, column 9: there is 'x' where an operator"},
+    {"scan h over x\n a = p | q\ny = x", "eq, line 2, column 2: a key with words cannot stand in a scan"},
+    {"y = layernorm(x, g, b, eps=2)", "eq, line 1, column 28: eps must be a number from 0 to 1"},
     {"y = atention(x, x, x)",
      "eq, line 1, column 5: there is no function atention; the nearest is attention"},
     {"q = x @ w_q\ny = qq",
@@ -389,9 +446,9 @@ static const struct {
     {"y = \xcf\x95 x", "Greek letters are spelt: phi, epsilon"},
     {"h = x\nh += x", "; a line is name = value, h = h + x for h += x"},
     {"y == x @ w", "; a line is name = value, h = h + x for h += x"},
-    {"def f(x):", "; a product has its sign, @ or *, and there is no def, return, for or if"},
-    {"return x @ w", "; a product has its sign, @ or *, and there is no def, return, for or if"},
-    {"y = 2x", "; a product has its sign, @ or *, and there is no def, return, for or if"},
+    {"def f(x):", "; a product has its sign, @ or *, and there is no def, return, for or else"},
+    {"return x @ w", "; a product has its sign, @ or *, and there is no def, return, for or else"},
+    {"y = 2x", "; a product has its sign, @ or *, and there is no def, return, for or else"},
     {"f(x):", "; lines have no colons, and a text defines no functions"},
     {"y = x[0]", "x[0:4] has columns, shift(x, 1) the row before"},
     {"y = [x, x]", "; join(a, b) has the columns of both"},
@@ -439,7 +496,7 @@ static void what_was_meant_is_said(void **state) {
 static int parsed(const char *text) {
     smx_error error;
     equations *e = malloc(sizeof *e);
-    const int status = equations_parse(e, text, &error);
+    const int status = equations_parse(e, text, NULL, &error);
     free(e);
     return status;
 }
@@ -476,6 +533,7 @@ int main(void) {
         cmocka_unit_test(printed_texts_train_the_same_run),
         cmocka_unit_test(examples_train),
         cmocka_unit_test(numbers_are_keys),
+        cmocka_unit_test(ifs_ask_for_keys),
         cmocka_unit_test(numbers_are_what_they_say),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(what_was_meant_is_said),

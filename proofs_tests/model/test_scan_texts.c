@@ -248,11 +248,15 @@ static void test_double(void **state) {
         }
 }
 
-// ---- Layers of papers, as texts of examples/equations ---------------------------------------------------
+// ---- Layers of papers, as texts of model/mixers and examples/equations ----------------------------------
 static const char *read_example(char *to, size_t size, const char *name) {
     char path[200];
-    snprintf(path, sizeof path, "examples/equations/%s.eq", name);
+    snprintf(path, sizeof path, "model/mixers/%s.eq", name);
     FILE *f = fopen(path, "rb");
+    if (!f) {
+        snprintf(path, sizeof path, "examples/equations/%s.eq", name);
+        f = fopen(path, "rb");
+    }
     if (!f) check_fail("%s cannot be read", path);
     to[fread(to, 1, size - 1, f)] = 0;
     fclose(f);
@@ -305,10 +309,10 @@ static void test_layers(void **state) {
     (void)state;
     static const struct {
         const char *mechanism, *mode, *example, *keys;
-    } layers[] = {{"kda_layer", "plain", "kda", "&low=3"},
+    } layers[] = {{"kda_layer", "plain", "kda", "&gate_rank=3"},
                   {"gdn2_layer", "plain", "gated_delta2", "&low=3"},
                   {"deltaproduct_layer", "gated", "deltaproduct", ""},
-                  {"rwkv7_layer", "first", "rwkv7", "&low=3"}};
+                  {"rwkv7_layer", "first", "rwkv7", "&gate_rank=3"}};
     vectors_variable = "SEQMIX_VECTORS_NEXT";
     const char *folder = getenv(vectors_variable);
     json *root = folder && *folder ? vectors_manifest() : NULL;

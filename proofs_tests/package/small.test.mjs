@@ -3,7 +3,7 @@
 // refused with the sentence that says where it is. What is refused is written down here.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { loadChecks } from '../../build/wasm/checks.js';
 import { KERNELS } from '../../build/wasm/kernels.js';
@@ -15,7 +15,11 @@ const seqmix = (...args) =>
     JSON.parse(spawnSync('build/seqmix', args, { encoding: 'utf8', maxBuffer: 1 << 26 }).stdout);
 
 const ELSEWHERE = {
-    mixers: ['based', 'deltanet', 'gated_deltanet', 'gla', 'gru', 'lstm', 'mamba2', 'retnet', 's4d'],
+    // (all that are texts)
+    mixers: readdirSync('model/mixers')
+        .filter((file) => file.endsWith('.eq'))
+        .map((file) => file.replace('.eq', ''))
+        .sort(),
     tasks: ['table'],
     settings: [
         'norm=batch',
@@ -155,7 +159,9 @@ test('stacks and checkpoints with such a part are refused, and nothing is left b
         assert.ok(isElsewhere(() => lab.load(bytes)));
         assert.ok(isElsewhere(() => lab.open('task=table')));
         // Of several parts the first is named.
-        assert.throws(() => lab.open(`mixers=gru,lstm&blocks=2&${RECALL}`), { message: /^GRU: not in/ });
+        assert.throws(() => lab.open(`mixers=gru,lstm&blocks=2&${RECALL}`), {
+            message: /^mixer=gru: not in/,
+        });
     };
     refuse();
     const held = lab.bytes;

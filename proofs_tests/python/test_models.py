@@ -29,9 +29,12 @@ gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05 chela&f
 focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded retnet&heads=4 based&heads=2&feature_width=4 hyena
 hyena&hyena_order=3&bands=0 hyena&filter_decay=0.25 lstm gru equations&heads=2 equations&blocks=2&norm=rms&residual=0""".split()
 # and all that the program's own tests take through every mixer: a new one is tried without being named here
-TABLE = json.loads(output("help", "--json"))["modes"]
+HELP = json.loads(output("help", "--json"))
+TABLE = HELP["modes"]
 MODES += [f"{name}&heads=2&{mode}" for name, modes in TABLE.items() for mode in modes.split("~") if mode]
-STACKS = """mixers=cat,gla,attention&heads=2&blocks=4&block0.filter=5&norm=rms
+NAMED = {mode.split("&")[0] for mode in MODES}
+MODES += [f"{mixer['name']}&heads=2" for mixer in HELP["mixers"] if mixer["name"] not in NAMED]
+STACKS = """mixers=kda,attention,mlstm&heads=2&blocks=4&block3.negative=1 mixers=cat,gla,attention&heads=2&blocks=4&block0.filter=5&norm=rms
 mixers=lstm,ema&mlp=1&blocks=2 mixer=cat&heads=2&blocks=2&block1.filter=2""".split()
 
 

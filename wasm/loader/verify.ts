@@ -133,6 +133,8 @@ export interface EquationStep {
     /** The steps whose results it takes; -1: the input x. */
     readonly from: readonly number[];
     readonly weights: readonly { readonly name: string; readonly shape: readonly number[] }[];
+    /** Of a scan: what each head keeps from row to row, [heads] and its own sizes. */
+    readonly states: readonly { readonly name: string; readonly shape: readonly number[] }[];
 }
 export interface EquationSteps {
     readonly steps: readonly EquationStep[];

@@ -132,6 +132,14 @@ function Entry({ name, title, help, source }: { name: string; title: string; hel
                             <dd tabIndex={0} {...html(mathml)} />
                         </div>
                     ))}
+                    {mechanism.text && (
+                        <div>
+                            <dt>its equations</dt>
+                            <dd tabIndex={0}>
+                                <pre>{mechanism.text}</pre>
+                            </dd>
+                        </div>
+                    )}
                 </dl>
                 <div>
                     <Files {...mechanism.files} />
@@ -164,22 +172,24 @@ function Files({ kernels, oracle, model }: { kernels: string[]; oracle: string[]
     ] as const;
     return (
         <dl class="files">
-            {rows.map(([what, files]) => (
-                <div key={what}>
-                    <dt>{what}</dt>
-                    <dd>
-                        {files.map((file) => (
-                            <span key={file}>
-                                {about.sources ? (
-                                    <a href={`source/${file}.txt`}>{file}</a>
-                                ) : (
-                                    <code>{file}</code>
-                                )}{' '}
-                            </span>
-                        ))}
-                    </dd>
-                </div>
-            ))}
+            {rows
+                .filter(([, files]) => files.length)
+                .map(([what, files]) => (
+                    <div key={what}>
+                        <dt>{what}</dt>
+                        <dd>
+                            {files.map((file) => (
+                                <span key={file}>
+                                    {about.sources ? (
+                                        <a href={`source/${file}.txt`}>{file}</a>
+                                    ) : (
+                                        <code>{file}</code>
+                                    )}{' '}
+                                </span>
+                            ))}
+                        </dd>
+                    </div>
+                ))}
         </dl>
     );
 }

@@ -7,6 +7,7 @@ declare module 'virtual:about' {
     }
     interface Mechanism {
         formulas: Formula[];
+        text: string; // of a mixer that is one, else ""
         files: { kernels: string[]; oracle: string[]; model: string[] };
     }
     const about: {

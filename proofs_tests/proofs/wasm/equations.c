@@ -76,7 +76,8 @@ static const char *answer(json_text *written, int status) {
 }
 
 // {"output":3,"steps":[{"function":"conv","name":"q","line":2,"shape":[64,32],"from":[-1],"weights":[...]}]}:
-// from: the steps whose results it takes, -1: x. NULL: verify_equations_error.
+// from: the steps whose results it takes, -1: x; states: of a scan, [heads] and what one of them has. NULL:
+// verify_equations_error.
 const char *verify_equations_steps(const char *text) {
     config *c = read_config(text);
     if (!c) return NULL;
@@ -106,6 +107,14 @@ const char *verify_equations_steps(const char *text) {
                 for (size_t e = 0; e < s; e++)
                     if (trace->steps[e].out == t) from = (long)e;
                 put(&to, "%s%ld", n++ ? "," : "", from);
+            }
+            put(&to, "],\"states\":[");
+            for (size_t a = 0; step->scan && a < step->scan->n_states; a++) {
+                const scan_state *state = &step->scan->states[a];
+                put(&to, "%s{\"name\":\"%s\",\"shape\":[%zu", a ? "," : "", state->name, step->scan->heads);
+                if (state->shape.rank > 0) put(&to, ",%u", state->shape.rows);
+                if (state->shape.rank > 1) put(&to, ",%u", state->shape.cols);
+                put(&to, "]}");
             }
             put(&to, "],\"weights\":[");
             for (size_t a = 0, n = 0; a < equation_inputs(step); a++) {

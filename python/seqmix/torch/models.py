@@ -1,8 +1,9 @@
 """Our models as modules of PyTorch: each mixer a function of its weights, as model/mixers/NAME.c has it, over
-the kernels of this package; the names of the weights are those of the checkpoints. Long because it has a
+the kernels of this package, those that are texts as `seqmix export` writes them; the names of the weights are those of the checkpoints. Long because it has a
 function for each mixer."""
 from __future__ import annotations
 
+import json
 import math
 import os
 import tempfile
@@ -214,7 +215,8 @@ def _deltanet(c: Config, w: Weights, x: Tensor) -> Tensor:
     heads = int(c["heads"])
     q, k, v = (_split(_convolved(w, x, n), heads) for n in "qkv")
     g = -w["a_log"].exp() * _steps(w, x, "w_a") if "w_a" in w else None
-    o = gated_delta_rule(unit_rows(q), unit_rows(k), v, torch.sigmoid(x @ w["w_beta"]), g, layout="blhd")[0]
+    beta = torch.sigmoid(x @ w["w_beta"]) * (2 if c["negative"] == "1" else 1)
+    o = gated_delta_rule(unit_rows(q), unit_rows(k), v, beta, g, layout="blhd")[0]
     o = _rms(o).flatten(2) * w["gain"]
     return (o * F.silu(x @ w["w_gate"]) if "w_gate" in w else o) @ w["w_o"]
 
@@ -359,6 +361,7 @@ class _Text:
 
     @classmethod
     def of(cls, run: Run) -> _Text:
+        """Of a run whose blocks all have that mixer."""
         with tempfile.TemporaryDirectory(prefix="seqmix-") as folder:
             checkpoint, module = os.path.join(folder, "run"), os.path.join(folder, "model.py")
             run.save(checkpoint)
@@ -424,16 +427,22 @@ def _blocks(run: Run) -> list[tuple[Config, Callable[[Config, Weights, Tensor], 
     """Of each block its own config and its mixer."""
     values = run.values
     names = values["mixers"].split(",") if "mixers" in values else [values["mixer"]]
-    text = _Text.of(run) if names == ["equations"] else None
+    same = len(set(names)) == 1 and not any(n.startswith("block") and "." in n for n in values)
+    text = _Text.of(run) if same and names[0] not in MIXERS else None
     blocks = []
     for i in range(int(values["blocks"])):
-        name = names[i % len(names)]
-        if not text and name not in MIXERS:
-            raise SeqmixError(
-                f"mixer={name} has no module here; there is one for each of {', '.join(MIXERS)}"
-            )
-        blocks.append(({**values, **_part(values, f"block{i}."), "mixer": name}, text or MIXERS[name]))
+        own = {**values, **_part(values, f"block{i}."), "mixer": names[i % len(names)]}
+        blocks.append((own, text or MIXERS.get(own["mixer"]) or _text_of(own)))
     return blocks
+
+
+def _text_of(own: Config) -> _Text:
+    """Of one block among others: as in a model of that mixer alone."""
+    mixers = {m["name"]: m for m in json.loads(output("help", "--json"))["mixers"]}
+    keys = ["mixer", "width", "heads", "length"] + [k["name"] for k in mixers[own["mixer"]]["keys"]]
+    config = "&".join(f"{k}={own[k]}" for k in keys)
+    with Run(f"task=mqar&pairs=1&vocab=4&blocks=1&{config}") as run:
+        return _Text.of(run)
 
 
 class Mixer(_Tree):

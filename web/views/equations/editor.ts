@@ -75,7 +75,20 @@ const faults = StateField.define<DecorationSet>({
 
 // ---- Words in their colours ------------------------------------------------------------------------------
 const WORDS = /#.*|[A-Za-z_]\w*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/g;
+/** Whether the word at `index` belongs to the language: what begins a scan, a repeat, an if, and what stands
+ *  behind. */
+function isKeyword(word: string, text: string, index: number): boolean {
+    const line = text.slice(text.lastIndexOf('\n', index - 1) + 1);
+    const [, first = ''] = /^[ \t]*(scan|repeat|if)[ \t]+[A-Za-z_]/.exec(line) ?? [];
+    const before = text.slice(text.lastIndexOf('\n', index - 1) + 1, index);
+    if (!first) return false;
+    if (before.trim() === '') return word === first;
+    if (before.includes('#')) return false;
+    if (first === 'scan') return word === 'over' || word === 'by' || word === 'shared' || word === 'grouped';
+    return first === 'repeat' && word === 'in';
+}
 function colours(functions: ReadonlySet<string>): Extension {
+    const keyword = Decoration.mark({ class: 'keyword' });
     const note = Decoration.mark({ class: 'note' });
     const call = Decoration.mark({ class: 'call' });
     const figure = Decoration.mark({ class: 'figure' });
@@ -88,9 +101,11 @@ function colours(functions: ReadonlySet<string>): Extension {
                     ? note
                     : /^[\d.]/.test(word)
                       ? figure
-                      : functions.has(word) && /^\s*\(/.test(text.slice(index + word.length))
-                        ? call
-                        : null;
+                      : isKeyword(word, text, index)
+                        ? keyword
+                        : functions.has(word) && /^\s*\(/.test(text.slice(index + word.length))
+                          ? call
+                          : null;
                 if (mark) found.push(mark.range(from + index, from + index + word.length));
             }
         }
@@ -142,6 +157,7 @@ const theme = EditorView.theme({
     },
     '.note': { color: 'var(--ink-2)', fontStyle: 'italic' },
     '.call': { fontWeight: '650' },
+    '.keyword': { fontWeight: '650', color: 'var(--run-1)' },
     '.wrong': { textDecoration: 'underline wavy var(--wrong)', textUnderlineOffset: '3px' },
     '.fault': {
         color: 'var(--wrong)',

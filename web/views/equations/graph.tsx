@@ -13,15 +13,23 @@ const REM = 15; // pixels of a rem on a laptop: on a wall the picture grows with
 const EDGE = 3; // around the picture, for the lines of the boxes
 const shapeOf = (shape: readonly number[]) => shape.join('×');
 
+/** The row goes back to the state: a loop at the box's right upper corner, inside it. */
+const again = ({ x, y, width }: { x: number; y: number; width: number }) =>
+    `M${x + width - 8} ${y + 12}a4.5 4.5 0 1 1 -2 -5.5m2.5 -2.5v3.5h-3.5`;
+
 export function Graph({ steps: { steps, output }, stale }: { steps: EquationSteps; stale: boolean }) {
     const [chosen, choose] = useState('');
     const boxes = [
-        { title: 'x', says: 'the input', name: '', below: '' },
+        { title: 'x', says: 'the input', name: '', below: '', keeps: false },
         ...steps.map((step) => ({
             title: step.name || step.function,
             says: `${step.name ? `${step.function} ` : ''}${shapeOf(step.shape)}`,
             name: step.name,
-            below: step.weights.map(({ name, shape }) => `${name} ${shapeOf(shape)}`).join(', '),
+            below: [
+                ...step.states.map(({ name, shape }) => `state ${name} ${shapeOf(shape)}`),
+                ...step.weights.map(({ name, shape }) => `${name} ${shapeOf(shape)}`),
+            ].join(', '),
+            keeps: step.states.length > 0,
         })),
     ];
     const wide = ({ title, says, below }: (typeof boxes)[number]) =>
@@ -48,12 +56,14 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
                         <path key={`${from}-${to}`} class="edge" d={curve(points)} />
                     ))}
                     {laid.boxes.map((box, i) => {
-                        const { title, says, name, below } = boxes[i]!;
+                        const { title, says, name, below, keeps } = boxes[i]!;
+                        const kind = `${keeps ? ' state' : ''}${i === output + 1 ? ' result' : ''}`;
                         const press = () => choose(name === open ? '' : name);
                         const middle = box.x + box.width / 2;
                         const inside = (
                             <>
                                 <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={4} />
+                                {keeps && <path class="again" d={again(box)} />}
                                 <text class="title" x={middle} y={box.y + 15} text-anchor="middle">
                                     {`${title} `}
                                 </text>
@@ -68,7 +78,7 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
                         return name ? (
                             <g
                                 key={i}
-                                class={`box named${i === output + 1 ? ' result' : ''}`}
+                                class={`box named${kind}`}
                                 role="button"
                                 tabindex={0}
                                 aria-pressed={name === open}
@@ -82,7 +92,7 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
                                 {inside}
                             </g>
                         ) : (
-                            <g key={i} class={`box${i === output + 1 ? ' result' : ''}`}>
+                            <g key={i} class={`box${kind}`}>
                                 {inside}
                             </g>
                         );

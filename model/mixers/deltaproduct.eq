@@ -1,5 +1,7 @@
-# DeltaProduct (Siems et al. 2025, arXiv 2502.10297): n steps of the delta rule a row, with b up to 2.
-n = 2
+# DeltaProduct (Siems et al. 2025, arXiv 2502.10297): several steps of the delta rule a row, with b up to 2.
+# cost: n L D d
+householders = 2  # 1 to 8: steps of the delta rule in each row (n)
+n = householders
 k = silu(conv_each(x @ wk[n * width], conv_k[4]))
 v = silu(conv_each(x @ wv[n * width], conv_v[4]))
 b = sigmoid(x @ w_beta[n * heads]) * 2

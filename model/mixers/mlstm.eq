@@ -1,12 +1,12 @@
 # mLSTM (Beck et al. 2024, arXiv 2405.04517): a matrix under exponential gates, stabilised by m, read over its norm.
+# cost: L D d
 c = silu(conv_each(x @ w_u, f_c[4]))
 q = c @ w_q
 k = c @ w_k
 v = x @ w_v
 i = x @ w_i[heads] + b_i
-f = x @ w_f[heads] + b_f
-scan C[k][v], n[k], m over q, k, v, i, f
-    l = -softplus(-f)
+l = -softplus(-(x @ w_f[heads] + b_f))
+scan C[k][v], n[k], m over q, k, v, i, l
     t = max(l + m, i)
     C = exp(l + m - t) * C + exp(i - t) * outer(k, v)
     n = exp(l + m - t) * n + exp(i - t) * k
