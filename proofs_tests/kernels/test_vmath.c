@@ -1,5 +1,5 @@
 // test_vmath.c: the bounds that vmath.h states, by a sweep over bit patterns against double libm, and the
-// special values.
+// special values; what rocq/Exp.v and rocq/Sigmoid.v prove.
 #include "proofs_tests/support/check.h"
 
 // Spacing of floats at y, FLT_MIN's spacing below it.
@@ -188,31 +188,71 @@ static void every_nan(void **state) {
     }
 }
 
-// rocq/Exp.v's model, run on its table of points m 2^e, gives these words: so does the kernel.
-static void exp_is_the_model(void **state) {
-    (void)state;
-    check_trying("the points of proofs_tests/rocq/Exp.v");
-    FILE *f = fopen("proofs_tests/rocq/Exp.v", "rb");
+// The model of a file of rocq/, run on its table of points m 2^e, gives these words: so does the kernel.
+static void is_the_model(const char *path, const char *table, size_t count,
+                         void (*kernel)(float *, const float *, size_t)) {
+    check_trying("%s of %s", table, path);
+    FILE *f = fopen(path, "rb");
     if (!f) check_fail("cannot be read");
-    char line[256];
-    int found = 0;
+    char line[256], name[64], head[80];
+    size_t found = 0;
+    int here = 0;
+    snprintf(head, sizeof head, "Definition %s ", table);
     while (fgets(line, sizeof line, f)) {
         int m, e;
         unsigned word;
-        if (sscanf(line, " (%d, %d, 0x%X)", &m, &e, &word) != 3) continue;
+        if (sscanf(line, "Definition %63s", name) == 1) here = !strncmp(line, head, strlen(head));
+        if (!here || sscanf(line, " (%d, %d, 0x%X)", &m, &e, &word) != 3) continue;
         const float point = ldexpf((float)m, e);
         found++;
         CHECK_EACH_ISA(isa) {
             float got;
             uint32_t bits;
             smx_fast(0); // fused sums are not what the model says
-            smx_exp_fwd(&got, &point, 1);
+            kernel(&got, &point, 1);
             memcpy(&bits, &got, 4);
-            if (bits != word) check_fail("exp(%a) is %08X, the model says %08X", point, bits, word);
+            if (bits != word) check_fail("at %a: %08X, the model says %08X", point, bits, word);
         }
     }
     fclose(f);
-    if (found != 18) check_fail("%d points, not 18", found);
+    if (found != count) check_fail("%zu points, not %zu", found, count);
+}
+static void exp_is_the_model(void **state) {
+    (void)state, is_the_model("proofs_tests/rocq/Exp.v", "points", 18, smx_exp_fwd);
+}
+static void sigmoid_and_tanh_are_the_models(void **state) {
+    (void)state;
+    is_the_model("proofs_tests/rocq/Sigmoid.v", "sigmoid_points", 10, smx_sigmoid_fwd);
+    is_the_model("proofs_tests/rocq/Sigmoid.v", "tanh_points", 7, smx_tanh_fwd);
+}
+
+// Evenly spread over the range for which rocq/Sigmoid.v proves a bound, in u of the exact value.
+static void proved(const char *name, void (*kernel)(float *, const float *, size_t), double (*exact)(double),
+                   double low, double high, double bound) {
+    enum { BLOCKS = 64 };
+    double worst = 0.0;
+    check_trying("%s", name);
+    for (size_t b = 0; b < BLOCKS; b++) {
+        for (size_t i = 0; i < BLOCK; i++)
+            x[i] = (float)(low + (high - low) * (double)(b * BLOCK + i) / (BLOCKS * BLOCK - 1));
+        CHECK_EACH_ISA(isa) {
+            smx_fast(0);
+            kernel(y, x, BLOCK);
+            for (size_t i = 0; i < BLOCK; i++) {
+                const double want = exact(x[i]), off = fabs(y[i] - want) / (fabs(want) * 0x1p-24);
+                if (off > worst) worst = off;
+                if (!(off <= bound)) check_fail("at %a: %a is %.4f u off", x[i], y[i], off);
+            }
+        }
+    }
+    print_message("%s: worst %.4f u, proved %.2f u\n", name, worst, bound);
+    if (!(worst >= bound / 2)) check_fail("at most %.4f u of %.2f: the bound says too little", worst, bound);
+}
+static void proved_bounds(void **state) {
+    (void)state;
+    proved("sigmoid", smx_sigmoid_fwd, sigmoid, -87.0, 86.0, 3.49);
+    proved("tanh from 5/8 on", smx_tanh_fwd, tanh, 0.625, 43.5, 3.81);
+    proved("tanh to -5/8", smx_tanh_fwd, tanh, -43.5, -0.625, 3.81);
 }
 
 // Every float from -41.5 to -0 within the bound that rocq/Exp.v proves, on the best instruction set (all
@@ -252,11 +292,18 @@ static void exp_of_every_float(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_bound),        cmocka_unit_test(exp_below_zero),
-        cmocka_unit_test(log_bound),        cmocka_unit_test(sigmoid_bound),
-        cmocka_unit_test(tanh_bound),       cmocka_unit_test(sincos_bound),
-        cmocka_unit_test(special_values),   cmocka_unit_test(every_nan),
-        cmocka_unit_test(exp_is_the_model), cmocka_unit_test(exp_of_every_float),
+        cmocka_unit_test(exp_bound),
+        cmocka_unit_test(exp_below_zero),
+        cmocka_unit_test(log_bound),
+        cmocka_unit_test(sigmoid_bound),
+        cmocka_unit_test(tanh_bound),
+        cmocka_unit_test(sincos_bound),
+        cmocka_unit_test(special_values),
+        cmocka_unit_test(every_nan),
+        cmocka_unit_test(exp_is_the_model),
+        cmocka_unit_test(exp_of_every_float),
+        cmocka_unit_test(sigmoid_and_tanh_are_the_models),
+        cmocka_unit_test(proved_bounds),
     };
     return cmocka_run_group_tests_name("vmath", tests, NULL, NULL);
 }

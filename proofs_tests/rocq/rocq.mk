@@ -38,8 +38,8 @@ build/test/rocq.count: export ROCQ_FILES := $(ROCQ_NOW)
 build/test/rocq.count: $(wildcard $(ROCQ)/*)
 	@$(if $(ROCQ_NOW),$(call rocq_compile,$(ROCQ_NOW)) || :)
 	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs $(JUDGED)
-# Reads Exp.v's table of points.
-build/test/test_vmath.count: $(ROCQ)/Exp.v
+# Reads their tables of points.
+build/test/test_vmath.count: $(ROCQ)/Exp.v $(ROCQ)/Sigmoid.v
 proofs-all: export ROCQ_EVERY := yes
 proofs-all:
 	@$(call rocq_compile,$(ROCQ_ALL)) || :
