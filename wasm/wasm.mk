@@ -14,9 +14,11 @@ WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT) -fno-builtin-s
 # and so does -O2 beside -Os (steps of training took 0.97 and 0.99 of the time, medians of 15 pairs in Node).
 WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c
 WASM_COLD := wasm/exports.c wasm/elsewhere.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
-# (-fno-inline-functions is what emcc adds where it is asked for small code.)
-WASM_SMALLEST := -Oz -fno-inline-functions
-WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),$(WASM_SMALLEST),-Os -fno-inline-functions $(if $(filter $(WASM_HOT),$<),-DSMX_HOT)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+# -fno-inline-functions is what emcc adds where it is asked for small code; these few come out smaller with
+# functions inlined (350 bytes of seqmix-whole.wasm as gzip sees them, each tried by itself).
+WASM_INLINED := kernels/linattn_scratch.c kernels/s4d.c kernels/state_push.c model/equations/build.c tasks/generators/table_windows.c
+WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),-Oz,-Os) $(if $(filter $(WASM_INLINED),$<),,-fno-inline-functions) \
+	$(if $(filter $(WASM_HOT),$<),-DSMX_HOT) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 # (Engines with SIMD have had these two for years. What is no kernel has no lanes: one object of it is in
 # every module, so that seqmix-scalar.wasm wants them too.)
 WASM_FLAGS_both := -mnontrapping-fptoint -msign-ext
@@ -74,7 +76,7 @@ build/wasm/seqmix-scalar.wasm: $(call wasm_of,$(WASM_SRC),scalar) $(WASM_EXPORTS
 # checks.wasm: the self-check, a side module that calls into seqmix-whole.wasm or seqmix-scalar.wasm.
 CHECKS_OBJ := $(patsubst %.c,build/obj/emcc/checks/%.o,wasm/checks.c wasm/print.c model/audit/selfcheck.c kernels/digest.c)
 build/obj/emcc/checks/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_SMALLEST) -fPIC $(CPPFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) -Oz -fno-inline-functions -fPIC $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/wasm/checks.wasm: $(CHECKS_OBJ)
 	@mkdir -p $(@D) && $(EMCC) -Oz -sSIDE_MODULE=2 -sWASM_BIGINT -sEXPORTED_FUNCTIONS=_check_count,_check_name,_check_digest $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
