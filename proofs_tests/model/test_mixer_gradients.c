@@ -91,6 +91,11 @@ static void gradients(void **state) {
     }
 }
 
+static double largest(const double *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
 static void batches(void **state) {
     (void)state;
     enum { B = 3 };
@@ -114,9 +119,13 @@ static void batches(void **state) {
                 check_same("y of one sequence", all.y->data + b * n, one.y->data, n);
                 for (size_t e = 0; e < one.p.total; e++) sum[e] += (double)one.p.grad[e];
             }
-            for (size_t w = 0; w < one.p.count; w++)
-                check_close(one.p.list[w]->name, all.p.grad + one.p.list[w]->offset,
-                            sum + one.p.list[w]->offset, one.p.list[w]->n, 2e-5, 0);
+            // A gradient that is zero but for rounding (of mlstm's b_i) is not held to the rounding of zero.
+            const double least = 0.01 * largest(sum, one.p.total);
+            for (size_t w = 0; w < one.p.count; w++) {
+                const param *p = one.p.list[w];
+                check_close(p->name, all.p.grad + p->offset, sum + p->offset, p->n, 2e-5,
+                            fmax(least, largest(sum + p->offset, p->n)));
+            }
             lone_mixer_close(&all);
             lone_mixer_close(&one);
             check_done();

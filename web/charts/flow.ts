@@ -229,7 +229,7 @@ function recurrences({ length, head, heads, of }: Looked): Recurrence[] {
             found: m,
         });
     const [u, dt, b, c] = [part('u'), get('dt'), get('b'), get('c')];
-    const [aLog, skip, y] = [get('a_log'), get('skip'), part('y')];
+    const [aLog, skip, y] = [get('a_log'), get('skip'), part('z')];
     if (u && dt && b && c && aLog && skip && y && dt.data.length === length * heads) {
         const steps = partOf(dt, length, head, heads);
         const states = b.data.length / length;
