@@ -288,12 +288,16 @@ static tensor *call_landmark_keys(const function_call *c) {
 static tensor *call_landmark(const function_call *c) {
     return op_landmark(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->heads, c->number[4]);
 }
+// Named for who looks inside.
+static tensor *s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, tensor *out) {
+    return graph_name(g, op_s4d_kernel(g, log_dt, log_a, a_im, out), "kernel");
+}
 static tensor *call_s4d(const function_call *c) {
-    tensor *k = op_s4d_kernel(c->g, c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4]);
+    tensor *k = s4d_kernel(c->g, c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4]);
     return op_longconv(c->g, c->tensor[0], k, c->tensor[5], 0.0);
 }
 static tensor *call_s4d_real(const function_call *c) {
-    tensor *k = op_s4d_kernel(c->g, c->tensor[1], c->tensor[2], NULL, c->tensor[3]);
+    tensor *k = s4d_kernel(c->g, c->tensor[1], c->tensor[2], NULL, c->tensor[3]);
     return op_longconv(c->g, c->tensor[0], k, c->tensor[4], 0.0);
 }
 static tensor *call_rope(const function_call *c) { return op_rope(c->g, c->tensor[0], c->heads); }

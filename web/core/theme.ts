@@ -24,8 +24,6 @@ export function applyTheme(): void {
         // (Paper is light: canvases stay as they were painted, and styles/class.css turns them.)
         if (!matchMedia('print').matches) painted.value = painted.peek() + 1;
     });
-    // (A canvas that was painted before the font came.)
-    document.fonts.addEventListener('loadingdone', () => (painted.value = painted.peek() + 1));
     effect(() => {
         void painted.value;
         document.documentElement.toggleAttribute('data-dark', isDark());

@@ -135,8 +135,8 @@ function Entry({ name, title, help, source }: { name: string; title: string; hel
                     {mechanism.text && (
                         <div>
                             <dt>its equations</dt>
-                            <dd tabIndex={0}>
-                                <pre>{mechanism.text}</pre>
+                            <dd>
+                                <pre tabIndex={0}>{mechanism.text}</pre>
                             </dd>
                         </div>
                     )}
