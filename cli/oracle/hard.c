@@ -379,44 +379,29 @@ static int make_all(work *w, const char *only, double seconds, int onnx) {
 }
 
 int hard_vectors(const char *out, uint64_t seed, const char *only, double seconds, int onnx) {
-    char path[4096], *text = NULL;
-    size_t size = 0;
-    if (cli_make_folder(out, "--out")) return 2;
     work *w = calloc(1, sizeof *w);
-    if (!w || !(w->set.manifest = open_memstream(&text, &size))) {
-        free(w);
-        return cli_fail("vectors: out of memory");
-    }
-    w->set.folder = out;
+    if (!w) return cli_fail("vectors: out of memory");
     w->seed = seed;
-    fprintf(w->set.manifest,
-            "{\"version\": 1, \"suite\": " VECTORS_SUITE
-            ", \"note\": \"seqmix %s, the %s, seed %llu\",\n \"f64_tol\": 1e-10,\n "
-            "\"cases\": [",
-            SMX_VERSION,
-            onnx          ? "ONNX set"
-            : seconds > 0 ? "plan"
-                          : "hard set",
-            (unsigned long long)seed);
-    int status = make_all(w, only, seconds, onnx);
-    fprintf(w->set.manifest, "\n ]}\n");
-    int bad = ferror(w->set.manifest);
-    bad |= fclose(w->set.manifest);
-    if (!status && bad) status = cli_fail("vectors: out of memory");
-    char *readme = malloc(sizeof about + strlen(vectors_readme));
-    if (!readme && !status) status = cli_fail("vectors: out of memory");
-    snprintf(path, sizeof path, "%s/README.md", out);
+    int status = vectors_begin(&w->set, out);
     if (!status) {
+        fprintf(w->set.manifest,
+                "{\"version\": 1, \"suite\": " VECTORS_SUITE
+                ", \"note\": \"seqmix %s, the %s, seed %llu\",\n \"f64_tol\": 1e-10,\n "
+                "\"cases\": [",
+                SMX_VERSION,
+                onnx          ? "ONNX set"
+                : seconds > 0 ? "plan"
+                              : "hard set",
+                (unsigned long long)seed);
+        status = make_all(w, only, seconds, onnx);
+    }
+    char *readme = malloc(sizeof about + strlen(vectors_readme));
+    if (readme) {
         strcpy(readme, about);
         strcat(readme, vectors_readme);
-        status = cli_write_file(path, readme, strlen(readme));
     }
+    status = vectors_end(&w->set, status, readme, w->made);
     free(readme);
-    cli_finish_folder();
-    snprintf(path, sizeof path, "%s/manifest.json", out);
-    if (!status) status = cli_write_file(path, text, size);
-    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", w->made, w->set.arrays, out);
-    free(text);
     free(w);
     return status;
 }

@@ -318,37 +318,22 @@ static int make_case(work *w, size_t *n) {
 
 static int is_wanted(const work *w) { return !w->only || !strcmp(w->only, w->is->mechanism); }
 
-// The manifest is written last: a set that is not whole has none.
-static int make_set(work *w) {
-    char path[4096], *text = NULL;
-    size_t size = 0, cases = 0;
-    if (cli_make_folder(w->set.folder, "--out")) return 2;
-    w->set.manifest = open_memstream(&text, &size);
-    if (!w->set.manifest) return cli_fail("vectors: out of memory");
-    fprintf(w->set.manifest,
-            "{\"version\": 1, \"suite\": " VECTORS_SUITE
-            ", \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
-            " \"f64_tol\": %.3g,\n \"cases\": [",
-            SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
-    int status = 0;
+static int make_set(work *w, const char *folder) {
+    size_t cases = 0;
+    int status = vectors_begin(&w->set, folder);
+    if (!status)
+        fprintf(w->set.manifest,
+                "{\"version\": 1, \"suite\": " VECTORS_SUITE
+                ", \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
+                " \"f64_tol\": %.3g,\n \"cases\": [",
+                SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
     for (w->is = vectors_cases; w->is->mechanism; w->is++) w->set.of += is_wanted(w);
     for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) {
         if (!is_wanted(w)) continue;
         w->set.at++;
         status = make_case(w, &cases);
     }
-    fprintf(w->set.manifest, "\n ]}\n");
-    int bad = ferror(w->set.manifest);
-    bad |= fclose(w->set.manifest);
-    if (!status && bad) status = cli_fail("vectors: out of memory");
-    snprintf(path, sizeof path, "%s/README.md", w->set.folder);
-    if (!status) status = cli_write_file(path, vectors_readme, strlen(vectors_readme));
-    cli_finish_folder();
-    snprintf(path, sizeof path, "%s/manifest.json", w->set.folder);
-    if (!status) status = cli_write_file(path, text, size);
-    free(text);
-    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", cases, w->set.arrays, w->set.folder);
-    return status;
+    return vectors_end(&w->set, status, vectors_readme, cases);
 }
 
 typedef struct {
@@ -426,13 +411,12 @@ static int vectors(int argc, char **argv) {
     if (other) return hard_vectors(out, strtoull(seed, NULL, 10), o.only, o.budget, o.onnx);
     work *w = calloc(1, sizeof *w);
     if (!w) return cli_fail("vectors: out of memory");
-    w->set.folder = out;
     w->seed = strtoull(seed, NULL, 10);
     w->only = o.only;
     w->length = o.length;
     w->width = o.width;
     w->batch = o.batch;
-    int status = make_set(w);
+    int status = make_set(w, out);
     forget_inputs(w);
     oracle_batch_close(&w->exact);
     oracle_batch_close(&w->rounded);

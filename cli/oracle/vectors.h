@@ -45,10 +45,17 @@ void vectors_integers(int32_t *to, size_t n, const oracle_case *c, const char *n
 typedef struct {
     const char *folder;
     FILE *manifest;
+    char *text; // of the manifest, which is written last: a set that is not whole has none
+    size_t size;
     size_t arrays; // written so far
     size_t at, of; // the case that is made, from 1, and how many there are
     double began, told;
 } vectors_set;
+// Makes the folder, and opens the manifest: 0, or 2 with the sentence printed. vectors_end in either case: it
+// closes the manifest and, where status is 0, writes readme (NULL: there was no memory for it) and manifest.
+// The exit status.
+int vectors_begin(vectors_set *set, const char *folder);
+int vectors_end(vectors_set *set, int status, const char *readme, size_t cases);
 // Called whenever something was computed: each ten seconds it says on standard error which case is made,
 // and how long the rest takes if its cases are like those before.
 void vectors_progress(vectors_set *set, const char *name);

@@ -1,8 +1,39 @@
-// vectors_set.c: an array of a set of test vectors: its file, and its entry in the manifest.
+// vectors_set.c: a set of test vectors as it is written: its folder, its arrays and their entries in the
+// manifest, its README.
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "vectors.h"
+
+int vectors_begin(vectors_set *set, const char *folder) {
+    if (cli_make_folder(folder, "--out")) return 2;
+    set->folder = folder;
+    set->manifest = open_memstream(&set->text, &set->size);
+    return set->manifest ? 0 : cli_fail("vectors: out of memory");
+}
+
+static int write_file(const vectors_set *set, const char *name, const char *bytes, size_t size) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", set->folder, name);
+    return cli_write_file(path, bytes, size);
+}
+
+int vectors_end(vectors_set *set, int status, const char *readme, size_t cases) {
+    if (set->manifest) {
+        fprintf(set->manifest, "\n ]}\n");
+        int bad = ferror(set->manifest);
+        bad |= fclose(set->manifest);
+        if (!status && (bad || !readme)) status = cli_fail("vectors: out of memory");
+    }
+    if (!status) status = write_file(set, "README.md", readme, strlen(readme));
+    cli_finish_folder();
+    if (!status) status = write_file(set, "manifest.json", set->text, set->size);
+    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", cases, set->arrays, set->folder);
+    free(set->text);
+    return status;
+}
 
 int vectors_put(vectors_set *set, const char *of, const char *prefix, const char *name, const npy *a,
                 const char *judged, int first) {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/mixer_graph.h"
 #include "check/interpret.h"
+#include "check/mixer_graph.h"
 #include "cli/cli.h"
 #include "cli/texts.h"
 #include "compare.h"
@@ -119,6 +119,10 @@ static char *with_lines(const config *c, const char *lines) {
         to += sprintf(to, "eq=");
         *pairs_encode(to, eq) = 0;
     }
+    if (!eq) {
+        free(all);
+        all = NULL;
+    }
     free(eq);
     return all;
 }
@@ -171,7 +175,8 @@ static int open_case(work *w) {
     if (w->is->started) {
         if (!start_lines(lines, sizeof lines, w->b.trace)) return 1;
         char *all = with_lines(w->c, lines);
-        w->own = all ? config_parse(all, 0, &error) : NULL;
+        if (!all) return no_memory(w);
+        w->own = config_parse(all, 0, &error);
         free(all);
         close_graph(w);
         if (!w->own) return left_out(w, error.message);
@@ -306,28 +311,30 @@ static double rounded(const work *w, double x) {
     const double m = frexp(x, &e);
     return w->hard ? (double)(float)x : ldexp(rint(ldexp(m, 8)), e - 8);
 }
-static void draw_rows(work *w, input *in, smx_rng *random) {
+static int draw_rows(work *w, input *in, smx_rng *random) {
     const size_t D = in->shape[in->ndim - 1];
     const drawing how = w->is->how;
     double *alike = calloc(D, sizeof *alike);
+    if (!alike) return no_memory(w);
     const double size = how == LOUD ? 8 : how == QUIET ? 0x1p-6 : 1;
-    for (size_t c = 0; alike && c < D; c++) alike[c] = rng_normal(random);
+    for (size_t c = 0; c < D; c++) alike[c] = rng_normal(random);
     int zero = 0;
     for (size_t k = 0; k < in->n; k++) {
         if (k % D == 0) zero = how == ZEROS && rng_below(random, 3) == 0;
         const double z = rng_normal(random);
-        in->value[k] = zero ? 0 : rounded(w, how == STEADY && alike ? 4 * alike[k % D] + z / 2 : size * z);
+        in->value[k] = zero ? 0 : rounded(w, how == STEADY ? 4 * alike[k % D] + z / 2 : size * z);
     }
     free(alike);
+    return 0;
 }
-static void draw(work *w, unsigned attempt) {
+static int draw(work *w, unsigned attempt) {
     for (size_t k = 0; k < w->n_inputs; k++) {
         input *in = &w->inputs[k];
         uint64_t of = hash_bytes(HASH_START, w->name, strlen(w->name));
         of = hash_bytes(of, in->name, strlen(in->name) + 1);
         smx_rng random = rng_open(w->seed, STREAM + attempt, of);
         if (in->is == ROWS) {
-            draw_rows(w, in, &random);
+            if (draw_rows(w, in, &random)) return 2;
             continue;
         }
         // Away from 0 and 1, where weights start that one would not see.
@@ -337,6 +344,10 @@ static void draw(work *w, unsigned attempt) {
             in->value[n] = rounded(w, in->is == WEIGHT ? start + 0.1 * z : in->is == START ? z / 2 : z);
         }
     }
+    return 0;
+}
+static void put(result *r, const double *from, int exact) {
+    memcpy(exact ? r->exact : r->moved, from, r->n * sizeof *from);
 }
 // Forward and backward on inputs of which each number x is x (1 +- u), each step's results moved by up to
 // `rounding` of themselves; into exact or moved.
@@ -351,25 +362,21 @@ static int compute(work *w, double u, double rounding, uint64_t seed, int exact)
     }
     int status = !dy || interpreter_forward(w->i, rounding, seed);
     size_t at = 0;
-#define TO(r) (exact ? (r)->exact : (r)->moved)
-    memcpy(TO(w->results), interpreter_value(w->i, w->b.y), w->results[at++].n * sizeof(double));
+    if (!status) put(&w->results[at++], interpreter_value(w->i, w->b.y), exact);
     for (size_t k = 0; !status && k < w->b.trace->n; k++) {
         const equation_step *s = &w->b.trace->steps[k];
         if (!s->scan) continue;
         const double *from = interpreter_states(w->i, s);
-        for (size_t i = 0; !status && i < s->scan->n_states; i++, at++) {
-            memcpy(TO(&w->results[at]), from, w->results[at].n * sizeof(double));
+        for (size_t i = 0; i < s->scan->n_states; i++, at++) {
+            put(&w->results[at], from, exact);
             from += w->results[at].n;
         }
     }
     if (!status) status = interpreter_backward(w->i, w->b.y, dy, rounding, seed);
     for (size_t k = 0; !status && k < w->n_inputs; k++) {
         if (!w->inputs[k].t) continue;
-        const double *from = interpreter_gradient(w->i, w->inputs[k].t);
-        memcpy(TO(&w->results[at]), from, w->results[at].n * sizeof(double));
-        at++;
+        put(&w->results[at++], interpreter_gradient(w->i, w->inputs[k].t), exact);
     }
-#undef TO
     free(dy);
     vectors_progress(&w->set, w->name);
     return status ? no_memory(w) : 0;
@@ -433,8 +440,7 @@ static int find_tolerances(work *w, int f) {
 }
 // An attempt at inputs, judged in as many formats as rounding allows; 1: not even in float32.
 static int try_inputs(work *w, unsigned attempt) {
-    draw(w, attempt);
-    if (compute(w, 0, 0, w->seed, 1)) return 2;
+    if (draw(w, attempt) || compute(w, 0, 0, w->seed, 1)) return 2;
     find_scales(w);
     w->formats = 0;
     for (int status = 0; !status && w->formats < (w->hard ? 1 : FORMATS); w->formats += !status)
@@ -514,21 +520,17 @@ static const char readme[] =
     "In the sets without --hard every input has eight significant bits, the same number in bfloat16, float16 and float32.\n"
     "The hard set is for float64 and float32.\n\nThe text:\n\n";
 
-static int write_readme(const char *out, const char *text) {
-    char path[4096];
-    const size_t size = sizeof readme + 2 * strlen(text) * 3 + 16;
-    char *all = malloc(size), *to = all;
-    if (!all) return cli_fail("vectors: out of memory");
+// With the text below it; malloc'ed, NULL without memory.
+static char *readme_of(const char *text) {
+    char *all = malloc(sizeof readme + 5 * strlen(text) + 8), *to = all;
+    if (!all) return NULL;
     to += sprintf(to, "%s    ", readme);
     for (const char *at = text; *at; at++) {
         *to++ = *at;
         if (*at == '\n' && at[1]) to += sprintf(to, "    ");
     }
     *to = 0;
-    snprintf(path, sizeof path, "%s/README.md", out);
-    const int status = cli_write_file(path, all, strlen(all));
-    free(all);
-    return status;
+    return all;
 }
 
 static int make_set(work *w, size_t length, size_t batch) {
@@ -553,26 +555,23 @@ static int make_set(work *w, size_t length, size_t batch) {
 
 int vectors_of_text(const char *config_text, const char *out, uint64_t seed, int is_hard, size_t length,
                     size_t batch) {
-    char equations[8300], path[4096], *text = NULL;
-    size_t size = 0;
+    char equations[8300];
     smx_error error = {0};
     if (cli_refuse_several("vectors", config_text)) return 2;
     config *c = cli_config_with_text(config_text, equations, sizeof equations, &error);
     if (!c) return cli_fail("%s", error.message);
     work *w = calloc(1, sizeof *w);
-    int status = 0;
-    if (!w || !(w->set.manifest = open_memstream(&text, &size)))
-        status = cli_fail("vectors: out of memory");
-    else if (open_graph(w, c, 1, c->common.length, &error)) // what is wrong with the text itself
-        status = cli_fail("%s", error.message);
-    else
-        status = cli_make_folder(out, "--out");
-    if (w) close_graph(w);
+    if (!w) {
+        config_free(c);
+        return cli_fail("vectors: out of memory");
+    }
+    w->c = c;
+    w->seed = seed;
+    w->hard = is_hard;
+    int status = open_graph(w, c, 1, c->common.length, &error); // what is wrong with the text itself
+    close_graph(w);
+    status = status ? cli_fail("%s", error.message) : vectors_begin(&w->set, out);
     if (!status) {
-        w->c = c;
-        w->seed = seed;
-        w->hard = is_hard;
-        w->set.folder = out;
         fprintf(w->set.manifest,
                 "{\"version\": 1, \"suite\": " VECTORS_SUITE
                 ", \"note\": \"seqmix %s, seed %llu%s\",\n \"config\": ",
@@ -582,19 +581,10 @@ int vectors_of_text(const char *config_text, const char *out, uint64_t seed, int
         cli_put_json_text(w->set.manifest, equations);
         fprintf(w->set.manifest, ",\n \"f64_tol\": %.3g,\n \"cases\": [", f64_tol);
         status = make_set(w, length, batch);
-        fprintf(w->set.manifest, "\n ]}\n");
     }
-    if (w && w->set.manifest) {
-        int bad = ferror(w->set.manifest);
-        bad |= fclose(w->set.manifest);
-        if (!status && bad) status = cli_fail("vectors: out of memory");
-    }
-    if (!status) status = write_readme(out, equations);
-    cli_finish_folder();
-    snprintf(path, sizeof path, "%s/manifest.json", out);
-    if (!status) status = cli_write_file(path, text, size);
-    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", w->made, w->set.arrays, out);
-    free(text);
+    char *about = readme_of(equations);
+    status = vectors_end(&w->set, status, about, w->made);
+    free(about);
     free(w);
     config_free(c);
     return status;
