@@ -17,29 +17,8 @@
    write_block, fade), state_push.c (meet_keys, write_row, push_row). Tested on floats in test_state.c. *)
 
 From Coq Require Import Reals Lra Lia PeanoNat.
+From Seqmix Require Import Attention.
 Open Scope R_scope.
-
-(* f 0 + ... + f (n-1) *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
-
-(* ---- Sums ---- *)
-
-Lemma sum_ext n f h : (forall i, (i < n)%nat -> f i = h i) -> sum n f = sum n h.
-Proof. induction n; simpl; intros H; [easy | rewrite IHn, H; auto]. Qed.
-
-Lemma sum_scale n f x : sum n (fun i => x * f i) = x * sum n f.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_plus n f h : sum n (fun i => f i + h i) = sum n f + sum n h.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_swap m n f : sum m (fun i => sum n (f i)) = sum n (fun j => sum m (fun i => f i j)).
-Proof. induction m; simpl; [induction n; simpl; lra |]. rewrite IHm, <- sum_plus. easy. Qed.
-
-Lemma sum_split m n f : sum (m + n) f = sum m f + sum n (fun i => f (m + i)%nat).
-Proof.
-  induction n; [rewrite Nat.add_0_r; simpl; ring |]. rewrite Nat.add_succ_r. simpl. rewrite IHn. ring.
-Qed.
 
 Lemma sum_close n f h d : (forall i, (i < n)%nat -> Rabs (f i - h i) <= d i) ->
   Rabs (sum n f - sum n h) <= sum n d.
@@ -102,7 +81,7 @@ Proof.
   cbn [recurrence]. unfold step at 1, faded at 1. rewrite IH. cbn [sum decay].
   rewrite (sum_ext t (fun s => late t0 s (S t - s) c * wrote t0 S0 j s)
              (fun s => a (t0 + S t)%nat c * (late t0 s (t - s) c * wrote t0 S0 j s))).
-  - rewrite sum_scale. replace (S t - t)%nat with 1%nat by lia. cbn [late].
+  - rewrite sum_scal. replace (S t - t)%nat with 1%nat by lia. cbn [late].
     replace (t0 + (t + 1))%nat with (t0 + S t)%nat by lia. unfold wrote. ring.
   - intros s Hs. replace (S t - s)%nat with (S (t - s)) by lia. cbn [late].
     replace (t0 + (s + S (t - s)))%nat with (t0 + S t)%nat by lia. ring.
@@ -125,8 +104,8 @@ Proof.
   rewrite (sum_ext dk _ (fun c => x c * decay t0 (S t) c * S0 c j
              + sum n (fun s => x c * late t0 s (t - s) c * y s))).
   - rewrite sum_plus, sum_swap. f_equal. apply sum_ext. intros s _.
-    rewrite Rmult_comm, <- sum_scale. apply sum_ext. intros c _. ring.
-  - intros c _. rewrite Rmult_plus_distr_l, <- sum_scale. f_equal; [ring |]. apply sum_ext. intros s _. ring.
+    rewrite Rmult_comm, <- sum_scal. apply sum_ext. intros c _. ring.
+  - intros c _. rewrite Rmult_plus_distr_l, <- sum_scal. f_equal; [ring |]. apply sum_ext. intros s _. ring.
 Qed.
 
 Lemma wrote_solves t0 S0 j n : solves t0 S0 j n (wrote t0 S0 j).
@@ -254,7 +233,7 @@ Proof.
   assert (E : forall S0, recurrence t0 S0 (S n) c j
                          = k (t0 + n)%nat c * (beta (t0 + n)%nat * v (t0 + n)%nat j)); [| now rewrite !E].
   intros S. cbn [recurrence]. unfold step, written, faded. rewrite H.
-  rewrite (sum_ext dk _ (fun _ => 0 * 0)) by (intros; rewrite H; ring). rewrite sum_scale.
+  rewrite (sum_ext dk _ (fun _ => 0 * 0)) by (intros; rewrite H; ring). rewrite sum_scal.
   destruct delta; ring.
 Qed.
 
@@ -415,7 +394,7 @@ Proof.
         destruct (Nat.lt_ge_cases t p) as [B | B].
         * rewrite Old, IH1 by easy. do 2 f_equal. apply sum_ext. intros s Hs. now rewrite Old by lia.
         * replace t with (p + (t - p))%nat by lia. set (r := (t - p)%nat).
-          rewrite New, sum_split, Before, Within. unfold z at 1.
+          rewrite New, sum_app, Before, Within. unfold z at 1.
           rewrite (group_stays M b left p (S r) w r) by (unfold r; lia). cbn [group]. rewrite Nat.eqb_refl.
           rewrite IH2 by lia.
           rewrite (sum_ext r (fun i => M (p + r)%nat (p + i)%nat * group M b left p r i)
@@ -425,6 +404,6 @@ Proof.
       + destruct (Nat.leb_spec (p + w) t); [| lia].
         change (left t - sum w (fun r => M t (p + r)%nat * z r) = y t - sum (p + w) (fun s => M t s * X s)).
         rewrite IH2 by lia.
-        rewrite sum_split, Before, Within. ring. }
+        rewrite sum_app, Before, Within. ring. }
   intros t Ht. exact (proj1 Both t Ht).
 Qed.
