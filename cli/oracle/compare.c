@@ -113,6 +113,9 @@ static int compare_manifest(const options *o) {
     manifest_close(&m);
     if (!cases)
         return cli_fail("compare: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
+    if (unfit == cases)
+        return cli_fail("compare: no case of %s is judged as %s: rounding moves them too far", o->manifest,
+                        o->format->name);
     if (unfit)
         cli_note("compare: %zu of %zu cases are not judged as %s: rounding moves them too far", unfit, cases,
                  o->format->name);

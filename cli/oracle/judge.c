@@ -347,6 +347,9 @@ static int conclude(const options *o, const verdict *v, const manifest *m) {
     char counts[200];
     if (!v->cases)
         return cli_fail("judge: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
+    if (v->unfit == v->cases)
+        return cli_fail("judge: no case of %s is judged as %s: rounding moves them too far", o->manifest,
+                        o->format->name);
     if (v->unfit)
         cli_note("judge: %zu of %zu cases are not judged as %s: rounding moves them too far", v->unfit,
                  v->cases, o->format->name);

@@ -133,7 +133,7 @@ test('the text is right by its own set, easy and hard, and one of other equation
             'its own row is not heard',
             TEXT.replace('    S = R +', '    o = q @ R\n    S = R +').replace('    o = q @ S\n', ''),
         ],
-        ['gate of another sign, soft', TEXT.replace('g = -softplus', 'g = -0.99 * softplus')],
+        ['a gate a hundredth too open', TEXT.replace('g = -softplus', 'g = -0.99 * softplus')],
     ];
     for (const [name, text] of wrong)
         assert.equal(judge(easy, text, '--only', 'equations_rows_6').status, 1, name);
@@ -170,6 +170,13 @@ test('files are judged: the first wrong row, a factor, formats that a case is no
     assert.equal(judge('--report', page).status, 1);
     assert.match(readFileSync(page, 'utf8'), /equations/);
     assert.equal(seqmix('compare', '--manifest', join(easy.to, 'manifest.json'), to).status, 1);
+    // A set that is not judged in a format at all does not pass in it.
+    const none = made('none', config(TEXT), '--hard', '--length', '20');
+    for (const command of ['judge', 'compare']) {
+        const said = seqmix(command, '--manifest', join(none.to, 'manifest.json'), to, '--bf16');
+        assert.equal(said.status, 2);
+        assert.match(said.stderr, /no case of .* is judged as bf16/);
+    }
 });
 
 test('the same seed gives the same inputs, another one others; a built-in mixer is its text', () => {
