@@ -11,8 +11,6 @@
 #include "cli/cli.h"
 #include "train_signals.h"
 
-enum { TRY_AGAIN = 75 };
-
 // A seed that would have begun later has no file of its own: this one marks it, so that nobody waits for it.
 static int leave_mark(const job_work *w) {
     char path[JOB_PATH];

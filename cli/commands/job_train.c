@@ -16,8 +16,6 @@
 #include "model/settings/pairs.h"
 #include "train_signals.h"
 
-enum { TRY_AGAIN = 75 }; // sysexits.h's EX_TEMPFAIL
-
 // Is this the job's own training, whatever its threads were?
 static int is_ours(const job_work *w, const smx_run *run) {
     job other = {0};

@@ -5,6 +5,8 @@
 #include "cli/grid/held_out.h"
 #include "cli/grid/plan.h"
 
+enum { TRY_AGAIN = 75 }; // an exit status: sysexits.h's EX_TEMPFAIL
+
 typedef struct {
     const char *config, *out, *plan;
     job_options job;
