@@ -28,8 +28,8 @@ CPPFLAGS := -Iinclude -I.
 LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(filter Linux,$(shell uname -s)),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 
 # ---- Sources -----------------------------------------------------------------------------------------------
-KERNEL_ONCE := kernels/dispatch.c kernels/ahead.c $(wildcard kernels/*scratch.c kernels/digest.c)
-KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*.c))
+KERNEL_ONCE := $(wildcard kernels/*.c kernels/core/*.c) kernels/recurrent/program_plan.c kernels/spectral/tables.c
+KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*/*.c))
 MODEL_SRC := $(wildcard model/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)

@@ -1,7 +1,7 @@
 // ceiling.c: what the arithmetic units and the memory of this machine give at best, measured the same way as
 // the kernels. Compiled once per instruction set, as the kernels are; with fused multiply-add too, for the
 // names that end in "fma".
-#include "kernels/simd.h"
+#include "kernels/core/simd.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
-#include "kernels/philox.h"
+#include "kernels/core/hash.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 
 enum { WIDTH = 64, TILE = 64 }; // rows of a run: whole tiles of what has any

@@ -8,7 +8,7 @@
 
 #include "mixer_graph.h"
 #include "interpret.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 #include "model/graph/graph.h"
 

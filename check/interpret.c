@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "scan.h"
 #include "twins.h"
 

@@ -1,5 +1,5 @@
 // scan.h: a text's scan once more in double, from its lines: a second reading, which shares with the first
-// (model/equations/scan.c, kernels/program.c) the trees and the shapes that the head declares.
+// (model/equations/scan.c, kernels/recurrent/program.c) the trees and the shapes that the head declares.
 #ifndef SMX_CHECK_SCAN_H
 #define SMX_CHECK_SCAN_H
 

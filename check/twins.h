@@ -2,7 +2,7 @@
 #ifndef SMX_TWINS_H
 #define SMX_TWINS_H
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/equations/build.h"
 
 typedef struct {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "kernels/sizes.h"
+#include "kernels/core/sizes.h"
 #include "model/base/error.h"
 #include "model/base/safetensors.h"
 

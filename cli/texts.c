@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 #include "model/base/error.h"
 #include "model/base/number.h"
 #include "model/mixers/equations.h"

@@ -1,7 +1,7 @@
 // digest.c: seeded cases for every kernel of kernels.txt, as it declares them, and the hash of what they
 // give. Compiled once; calls the public functions, so it sees what a caller sees.
 #include "digest.h"
-#include "hash.h"
+#include "kernels/core/hash.h"
 #include <seqmix/smx.h>
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 // digest_by_hand.h: the cases of the kernels that kernels.txt leaves to it (`by hand`): products of matrices,
 // and a program that takes every step there is. Included by digest.c only.
-#include "program.h"
+#include "kernels/recurrent/program.h"
 
 // Never two draws in one call: compilers choose the order of arguments.
 static void run_gemm(run *r) {

@@ -75,8 +75,8 @@ $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG
 $(call script, package,  package/package.test.mjs,          README.md docs/EMBED.md docs/GUIDE.md $(wildcard examples/embed/*/*) build/package/package.json)
 $(call script, install,  package/install.test.mjs,          $(PROGRAM) scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, amalgamation, package/amalgamation.test.mjs, $(PROGRAM) proofs_tests/package/judged_kernels.c $(wildcard examples/oracle/judge_kernel.*) scripts/amalgamate.mjs $(wildcard ref/*) $(wildcard include/seqmix/ref*.h) $(BIN)/tests/test_ref)
-$(call script, amalgamation_cmake, package/amalgamation_cmake.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* ref/*) $(wildcard include/seqmix/*.h))
-$(call script, amalgamation_kernels, package/amalgamation_kernels.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/*) include/seqmix/smx.h $(BIN)/libseqmix.a)
+$(call script, amalgamation_cmake, package/amalgamation_cmake.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* kernels/*/* ref/*) $(wildcard include/seqmix/*.h))
+$(call script, amalgamation_kernels, package/amalgamation_kernels.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* kernels/*/*) include/seqmix/smx.h $(BIN)/libseqmix.a)
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
@@ -131,7 +131,7 @@ $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs $(wildcard scripts/mutants/*.mjs) docs/definitions.json docs/presets.json docs/equations.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) Makefile index.html $(shell find web -name '*.ts*') $(wildcard *.md docs/*.md */*.mk */*/*.mk) build/seqmix)
 $(call script, records,  tools/records.test.mjs,            scripts/leaderboard.mjs $(wildcard docs/records/*) build/seqmix)
-$(call script, bits,     tools/bits.test.mjs,               docs/BITS.md kernels/vmath.h kernels/activation.c kernels/mathd.h kernels/philox.h kernels/hash.h tasks/files/text_sample.h $(PROGRAM) $(NPY) build/seqmix)
+$(call script, bits,     tools/bits.test.mjs,               docs/BITS.md kernels/core/vmath.h kernels/rows/activation.c kernels/core/mathd.h kernels/core/philox.h kernels/core/hash.h tasks/files/text_sample.h $(PROGRAM) $(NPY) build/seqmix)
 $(call script, second,   second/second.test.mjs,             docs/BITS.md tasks/files/text_sample.h proofs_tests/second/seqmix.mjs $(PROGRAM) build/seqmix)
 $(call script, format,   tools/format.test.mjs,             .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests/support/tap.sh)
@@ -158,7 +158,7 @@ $(call script, release,  tools/release.test.mjs,            scripts/release.mjs 
 build/test/python_conformance.count: proofs_tests/python/planted.py
 build/test/python_docs.count: docs/GUIDE.md
 # What Frama-C can say of the kernels' text: make prove-c, a part of make test-all.
-$(call script, prove_c,  frama_c/prove.test.mjs,            $(wildcard proofs_tests/frama_c/* kernels/*.c kernels/*.h))
+$(call script, prove_c,  frama_c/prove.test.mjs,            $(wildcard proofs_tests/frama_c/* kernels/*.h kernels/*/*.[ch]))
 # What is slow: files under attack, threads under ThreadSanitizer.
 include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.

@@ -4,7 +4,7 @@
 // that another one uses, a macro renames it to NAME_of_FILE for the length of its file.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const out = process.argv[2];
@@ -58,18 +58,22 @@ const includesOwn = /^#include (?:"([^"]+)"|<seqmix\/([^>]+)>).*\n/gm;
  */
 function joined(folder, files, { known, spread = [], edit = (name, text) => text }) {
     const seen = new Set(known);
-    const header = (name) => {
-        if (seen.has(name)) return '';
-        if (!spread.includes(name)) seen.add(name);
-        return edit(name, read(`${folder}/${name}`))
+    // (A path begins at the top, a name alone in the folder of the file that asks.)
+    const asked = (by, name) =>
+        known.includes(name) || name.startsWith(`${folder}/`) ? name : `${dirname(by)}/${name}`;
+    const header = (path) => {
+        if (seen.has(path)) return '';
+        const name = basename(path);
+        if (!spread.includes(name)) seen.add(path);
+        return edit(name, read(path))
             .replace(/^static inline /gm, '__attribute__((unused)) static inline ') // as clang sees headers
-            .replace(includesOwn, (all, a, b) => header(a ?? b));
+            .replace(includesOwn, (all, a, b) => header(asked(path, a ?? b)));
     };
     const needs = (part) => part.own.some((name) => !known.includes(name));
     const parts = files
         .map((name) => {
             const text = read(`${folder}/${name}`);
-            const own = [...text.matchAll(includesOwn)].map(([, a, b]) => a ?? b);
+            const own = [...text.matchAll(includesOwn)].map(([, a, b]) => asked(`${folder}/${name}`, a ?? b));
             return { name, text, own, names: names(text) };
         })
         .sort((a, b) => needs(a) - needs(b)); // what needs no header does not meet the names of one
@@ -102,7 +106,10 @@ function joined(folder, files, { known, spread = [], edit = (name, text) => text
         })
         .join('');
 }
-const sources = (folder) => readdirSync(join(top, folder)).filter((name) => name.endsWith('.c'));
+const sources = (folder) =>
+    readdirSync(join(top, folder), { recursive: true })
+        .filter((name) => name.endsWith('.c'))
+        .sort();
 const title = (name, what) => `// ${name}, version ${version}: ${what}\n`;
 
 // ---- The oracle
@@ -160,7 +167,7 @@ function asOnly(name, text) {
     if (!text.includes(mine)) throw new Error(`kernel.h does not have: ${mine}`);
     return `${text.replace(mine, '#define SMX_USES(name) static __typeof__')}#define SMX_ONLY\n`;
 }
-const ONCE = ['ahead.c', 'digest.c', 'dispatch.c'];
+const ONCE = ['core/ahead.c', 'digest.c', 'dispatch.c'];
 const rows = spawnSync('awk', ['-v', 'make=c', '-f', 'scripts/kernels.awk', 'kernels/kernels.txt'], {
     cwd: top,
     encoding: 'utf8',

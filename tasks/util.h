@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "task.h"
 
 enum { TASK_DISTINCT_MAX = 65536 }; // largest range for draw_distinct: 8 KiB of stack

@@ -12,11 +12,11 @@ WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT) -fno-builtin-s
 # Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in
 # the sources: what the compiler would unroll or vectorise besides costs bytes and gains nothing measurable,
 # and so does -O2 beside -Os (steps of training took 0.97 and 0.99 of the time, medians of 15 pairs in Node).
-WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c
+WASM_HOT := kernels/rows/gemm.c kernels/attention/attention.c kernels/conv/conv.c
 WASM_COLD := wasm/exports.c wasm/elsewhere.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
 # -fno-inline-functions is what emcc adds where it is asked for small code; these few come out smaller with
 # functions inlined (350 bytes of seqmix-whole.wasm as gzip sees them, each tried by itself).
-WASM_INLINED := kernels/linattn_scratch.c kernels/s4d.c kernels/state_push.c model/equations/build.c tasks/generators/table_windows.c
+WASM_INLINED := kernels/spectral/s4d.c kernels/recurrent/state_push.c model/equations/build.c tasks/generators/table_windows.c
 WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),-Oz,-Os) $(if $(filter $(WASM_INLINED),$<),,-fno-inline-functions) \
 	$(if $(filter $(WASM_HOT),$<),-DSMX_HOT) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 # (Engines with SIMD have had these two for years. What is no kernel has no lanes: one object of it is in
@@ -31,12 +31,13 @@ WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tas
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
 # all but these, and WHOLE_ONLY_FUNCTIONS; wasm/elsewhere.c stands for what they define.
-WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,program program_scratch state state_push state_scratch recurrent recurrent_scratch s4d) \
+WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,$(addprefix recurrent/,program program_plan recurrent state state_push) spectral/s4d) \
 	$(patsubst %,model/ops/%.c,batchnorm pool_rows program state recurrent s4d_kernel taylor) \
 	model/equations/scan.c model/mixers/texts.c \
 	$(filter-out %/optimiser.c %/schedule.c %/adamw.c,$(wildcard model/train/*.c)) \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
-WHOLE_ONLY_FUNCTIONS := smx_taylor_fwd smx_taylor_bwd smx_s4d_scratch_bytes
+WHOLE_ONLY_FUNCTIONS := smx_taylor_fwd smx_taylor_bwd smx_s4d_scratch_bytes smx_state_floats smx_state_carried_floats \
+	$(foreach f,state_fwd state_bwd state_push recurrent_fwd recurrent_bwd,smx_$f_scratch_bytes)
 WASM_SMALL_SRC := $(filter-out $(WASM_WHOLE_ONLY),$(WASM_SRC)) wasm/elsewhere.c
 WASM_EXPORTS := build/obj/emcc/exports-whole.txt
 WASM_SMALL_EXPORTS := build/obj/emcc/exports.txt

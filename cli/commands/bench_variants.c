@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "kernels/ahead.h"
+#include "kernels/core/ahead.h"
 
 enum { MAX_VARIANTS = 8, TURNS = 11 };
 

@@ -8,7 +8,7 @@
 #include "cli/grid/builds.h"
 #include "cli/grid/comparison.h"
 #include "cli/grid/training.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "collect_keep.h"
 #include "model/run/language.h"
 

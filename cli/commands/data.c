@@ -9,7 +9,7 @@
 
 #include "data_show.h"
 #include "cli/npy.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "tasks/task.h"
 
 typedef struct {

@@ -6,7 +6,7 @@
 #include <seqmix/smx.h>
 #include <seqmix/state.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 #include "model/run/language.h"
 #include "tasks/task.h"

@@ -7,7 +7,7 @@
 
 #include "cli/grid/script.h"
 #include "grid_work.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/settings/pairs.h"
 
 static const cli_option table[] = {

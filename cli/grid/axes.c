@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 #include "model/base/number.h"
 #include "model/run/language.h"
 #include "model/settings/pairs.h"

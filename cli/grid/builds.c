@@ -12,7 +12,7 @@
 #include "build.inc" // made by the Makefile: BUILD_SOURCES, BUILD_COMPILER, BUILD_FLAGS
 #include "cli/cli.h"
 #include "job.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/audit/selfcheck.h"
 #include "model/base/json.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/base/error.h"
 #include "tasks/files/data.h"
 #include "tasks/files/labelled.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "files_digest.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/base/error.h"
 #include "model/base/number.h"
 #include "model/settings/pairs.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/base/number.h"
 
 #define FORMAT "seqmix-plan 2"

@@ -9,7 +9,7 @@
 
 #include "builds.h"
 #include "cli/cli.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/base/json.h"
 
 #define FORMAT "seqmix-job 1"

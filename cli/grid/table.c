@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/base/number.h"
 #include "model/run/language.h"
 #include "model/settings/pairs.h"

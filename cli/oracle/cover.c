@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 
 const char *const cover_factors[] = {"mode", "rows",  "heads", "columns", "batch",
                                      "draw", "start", "call",  NULL};

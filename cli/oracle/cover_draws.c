@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 
 enum { USUAL, FULL, HUGE_ONES, TINY, SATURATED, ZERO_KEYS, ALL_GATES, OPEN, SHUT, BETA };
 const char *const cover_draws[] = {

@@ -13,8 +13,8 @@
 
 #include "cli/cli.h"
 #include "compare.h"
-#include "kernels/hash.h"
-#include "kernels/philox.h"
+#include "kernels/core/hash.h"
+#include "kernels/core/philox.h"
 #include "oracle_batch.h"
 #include "cover.h"
 #include "onnx.h"

@@ -1,7 +1,7 @@
 // manifest.c: see manifest.h.
 #include "manifest.h"
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/base/error.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "kernels/sizes.h"
+#include "kernels/core/sizes.h"
 #include "oracle.h"
 #include "oracle_batch.h"
 

@@ -16,8 +16,8 @@
 #include "hard.h"
 #include "oracle_batch.h"
 #include "vectors_text.h"
-#include "kernels/hash.h"
-#include "kernels/philox.h"
+#include "kernels/core/hash.h"
+#include "kernels/core/philox.h"
 
 enum {
     STREAM = 64,       // of the generator: apart from those of the tasks

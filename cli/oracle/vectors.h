@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "oracle_cases.h"
 
 typedef struct {

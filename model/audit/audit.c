@@ -9,7 +9,7 @@
 #include "model/graph/graph.h"
 #include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 
 static const double weight_spread[] = {0.0, 0.3, 1.0}; // added to the weights' own start, times N(0, 1)
 static const double input_size[] = {1.0, 3.0};

@@ -9,7 +9,7 @@
 #include <seqmix/state.h>
 
 #include "audit.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 #include "model/mixers/mixer.h"
 #include "model/run/run_private.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "kernels/digest.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
 

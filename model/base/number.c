@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 // Digits that can matter to the rounding of a double are fewer than 770;
 // a last digit stands for all that follow.

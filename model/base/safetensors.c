@@ -1,7 +1,7 @@
 // safetensors.c: see safetensors.h.
 #include "safetensors.h"
 
-#include "kernels/sizes.h"
+#include "kernels/core/sizes.h"
 
 size_t safetensors_header(const unsigned char *bytes, size_t file, size_t most) {
     uint64_t n = 0;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 #include "model/ops/distance.h"
 #include "model/ops/ops.h"
 

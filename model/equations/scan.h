@@ -4,7 +4,7 @@
 #ifndef SMX_EQUATION_SCAN_H
 #define SMX_EQUATION_SCAN_H
 
-#include "kernels/program.h"
+#include "kernels/recurrent/program.h"
 #include "model/graph/graph.h"
 #include "syntax.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
-#include "kernels/philox.h"
+#include "kernels/core/hash.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 
 void params_free(params *p) {

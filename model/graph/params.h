@@ -9,7 +9,7 @@
 #include <seqmix/error.h>
 #include <seqmix/smx.h>
 
-#include "kernels/sizes.h"
+#include "kernels/core/sizes.h"
 
 // Elements of a tensor, of all weights: sums and products of a few of them, in bytes, stay below what size_t
 // holds (a gigabyte where that has 32 bits).

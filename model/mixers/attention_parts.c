@@ -1,7 +1,7 @@
 // attention_parts.c: what the mixers built on attention share.
 #include "attention_parts.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 int check_heads(const config *c, smx_error *error) {
     const size_t D = c->common.width, H = c->common.heads;

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 #define IIRS(W) W(IIR_CAUSAL, "causal") W(IIR_CARRY, "carry") W(IIR_LITERAL, "literal")
 #define THETAS(W) W(THETA_SIGMOID, "sigmoid") W(THETA_TRIANGLE, "triangle") W(THETA_BOUNDED, "bounded")

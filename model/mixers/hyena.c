@@ -7,7 +7,7 @@
 #include "mixer.h"
 #include "attention_parts.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 #include "model/base/number.h"
 
 #define POOLS(W)                                                                                             \

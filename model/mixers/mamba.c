@@ -9,7 +9,7 @@
 #include "mixer.h"
 #include "attention_parts.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 typedef struct {
     size_t states, conv, expand;

@@ -1,7 +1,7 @@
 // weights.c: see weights.h.
 #include "weights.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 tensor *weight_matrix(graph *g, const char *name, size_t in, size_t out, init start) {
     return graph_param(g, name, start, 1, 2, (uint32_t[]){(uint32_t)in, (uint32_t)out});

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 float attention_scale(const node *n, size_t heads) {
     return (float)(1.0 / md_sqrt((double)(last_dim(n->out) / heads)));

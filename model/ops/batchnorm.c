@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 static const float eps = 1e-5f;
 

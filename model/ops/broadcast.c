@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 // ---- y = x + b ------------------------------------------------------------------------------------------
 // The numbers of b that are used: of a longer table of positions its first rows.

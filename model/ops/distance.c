@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 size_t distance_rows(const graph *g, size_t chunk) {
     return g->mode == GRAPH_STREAM && chunk && chunk < g->L ? chunk : g->L;

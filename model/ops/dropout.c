@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 
 enum { PER_BLOCK = 8, DRAWS = 1 << 16 }; // numbers that a block of four words decides, 16 bits each
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernels/iir_layout.h"
+#include "kernels/spectral/iir_layout.h"
 
 // ---- Raw pairs to coefficients, bin by bin ----------------------------------------------------------------
 typedef struct {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 // ---- Filtered keys ----------------------------------------------------------------------------------------
 typedef struct {

@@ -3,7 +3,7 @@
 #ifndef SMX_OPS_H
 #define SMX_OPS_H
 
-#include "kernels/program.h"
+#include "kernels/recurrent/program.h"
 #include "model/graph/graph.h"
 
 // ---- dropout.c

@@ -1,6 +1,6 @@
-// program.c: a recurrence as a program (kernels/program.h), which model/equations makes of a text's scan.
-// Pieces are sequences; saved: the states of every sequence, one in so many rows.
-#include "kernels/program.h"
+// program.c: a recurrence as a program (kernels/recurrent/program.h), which model/equations makes of a text's
+// scan. Pieces are sequences; saved: the states of every sequence, one in so many rows.
+#include "kernels/recurrent/program.h"
 #include "ops.h"
 #include "pieces.h"
 

@@ -2,7 +2,7 @@
 #include "pieces.h"
 #include "ops.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 typedef struct {
     size_t heads;

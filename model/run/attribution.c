@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 #include "model/base/error.h"
 
 static int refuse(const smx_run *r, smx_error *error) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/base/error.h"
 #include "model/base/number.h"
 #include "model/base/safetensors.h"

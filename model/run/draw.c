@@ -7,7 +7,7 @@
 
 #include <seqmix/state.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 #include "model/base/number.h"
 

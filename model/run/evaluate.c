@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "language.h"
 #include "model/base/error.h"
 #include "tally.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 #include "user_data.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "language.h"
 #include "model/base/error.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/mathd.h"
-#include "kernels/philox.h"
+#include "kernels/core/mathd.h"
+#include "kernels/core/philox.h"
 #include "model/base/error.h"
 #include "user_data.h"
 

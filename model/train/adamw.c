@@ -1,7 +1,7 @@
 // adamw.c: AdamW (Loshchilov & Hutter 2019), of all weights that no other optimiser takes.
 #include "optimiser.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 // 1 - b^t; b = 0 is allowed
 static float correction(float b, double t) {

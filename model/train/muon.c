@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 enum { ROUNDS = 5 };
 static const float A = 3.4445f, B = -4.7750f, C = 2.0315f;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 #include "model/base/error.h"
 
 #define ROW(name, word) [name] = &name##_ROW,

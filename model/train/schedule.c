@@ -1,7 +1,7 @@
 // schedule.c: the learning rate of a step.
 #include "optimiser.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 // Linear warm-up, then constant, or a half cosine or a line that reaches 0 at `steps`.
 double rate_at(const common_settings *k, uint64_t step) {

@@ -4,9 +4,9 @@
 // proves the contracts that stand as comments in the kernels, for every size. `make prove-c`.
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const version = spawnSync('frama-c', ['-version'], { encoding: 'utf8' });
@@ -14,25 +14,37 @@ const skip = version.status === 0 ? false : 'there is no frama-c';
 
 // The text is what one copy of the kernels is compiled of: plain C, loops as they are. (What SMX_OPAQUE hides
 // from a compiler is no statement.) NaN and infinities are values here, not faults.
-const macros = '-Iinclude -I. -DSMX_SCALAR -DSMX_ONLY -DSMX_LOOPS -DSMX_OPAQUE\\(p\\)=';
+const root = resolve('.');
+const macros = `-I${root}/include -I${root} -DSMX_SCALAR -DSMX_ONLY -DSMX_LOOPS -DSMX_OPAQUE\\(p\\)=`;
 const options = [
     '-machdep gcc_x86_64 -eva -eva-precision 4 -eva-auto-loop-unroll 64 -eva-no-alloc-returns-null',
     '-warn-special-float none -eva-no-show-progress -eva-no-results',
 ].flatMap((line) => line.split(' '));
-const sizes = ['scratch', 'conv_scratch', 'state_scratch'];
+
+// The kernels' text, each file changed by `change`, in a folder of its own; where a file lies there.
+const files = readdirSync('kernels', { recursive: true }).filter((name) => /\.[ch]$/.test(name));
+function copied(folder, change) {
+    for (const name of files) {
+        mkdirSync(join(folder, 'kernels', dirname(name)), { recursive: true });
+        writeFileSync(join(folder, 'kernels', name), change(readFileSync(join('kernels', name), 'utf8')));
+    }
+    return (file) =>
+        join(
+            folder,
+            'kernels',
+            files.find((name) => basename(name) === file),
+        );
+}
 
 // How many alarms a call of calls.c raises, and the first of them.
 function alarms(call, file) {
     const folder = mkdtempSync(join(tmpdir(), 'calls-'));
     // Without contracts, which Eva would believe.
-    for (const name of readdirSync('kernels').filter((n) => /\.[ch]$/.test(n)))
-        writeFileSync(
-            join(folder, name),
-            readFileSync(join('kernels', name), 'utf8').replaceAll('/*@', '/*'),
-        );
-    const files = [file, ...sizes].map((name) => join(folder, `${name}.c`));
+    const at = copied(folder, (text) => text.replaceAll('/*@', '/*'));
     const arguments_ = [...options, `-cpp-extra-args=-I${folder} ${macros}`, '-main', call];
-    const r = spawnSync('frama-c', [...arguments_, 'proofs_tests/frama_c/calls.c', ...files], {
+    const calls = resolve('proofs_tests/frama_c/calls.c');
+    const r = spawnSync('frama-c', [...arguments_, calls, at(`${file}.c`), at('scratch.c'), at('sizes.c')], {
+        cwd: folder, // where includes are looked for first
         encoding: 'utf8',
         maxBuffer: 1 << 28,
         timeout: 600_000,
@@ -85,17 +97,14 @@ const contracts = 'proofs_tests/frama_c/contracts.acsl';
 function scalarText(file, asked = [], change = (text) => text) {
     const folder = mkdtempSync(join(tmpdir(), 'contracts-'));
     try {
-        for (const name of readdirSync('kernels').filter((n) => /\.[ch]$/.test(n))) {
-            const text = words(change(readFileSync(join('kernels', name), 'utf8')));
-            const contract = /acsl_begin[^]*?acsl_end/g;
-            writeFileSync(join(folder, name), text.replace(contract, hidden));
-        }
+        const contract = /acsl_begin[^]*?acsl_end/g;
+        const at = copied(folder, (text) => words(change(text)).replace(contract, hidden));
         writeFileSync(join(folder, 'contracts.acsl'), hidden(words(readFileSync(contracts, 'utf8'))));
         const share = spawnSync('frama-c', ['-print-share-path'], { encoding: 'utf8' }).stdout.trim();
         const own = `-undef -nostdinc -D__FRAMAC__ -D__x86_64__ -D__FC_MACHDEP_GCC_X86_64 -I${share}/libc`;
         const build = `-I${folder} -Iinclude -I. -DSMX_SCALAR -DSMX_ONLY -DSMX_LOOPS -DSMX_OPAQUE(p)=`;
         const options = [...`${own} ${build}`.split(' '), ...asked.map((what) => `-D${what}`)];
-        const arguments_ = ['-E', '-P', ...options, '-include', 'contracts.acsl', join(folder, file)];
+        const arguments_ = ['-E', '-P', ...options, '-include', 'contracts.acsl', at(file)];
         const r = spawnSync('gcc', arguments_, { encoding: 'utf8', maxBuffer: 1 << 28 });
         assert.equal(r.status, 0, r.stderr);
         return r.stdout.replace(

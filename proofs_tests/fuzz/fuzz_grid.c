@@ -11,7 +11,7 @@
 #include "cli/grid/held_out.h"
 #include "cli/grid/plan.h"
 #include "cli/grid/progress.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 
 // Sentences go to standard error: kept from the log of a run of millions.
 int LLVMFuzzerInitialize(int *argc, char ***argv) {

@@ -8,7 +8,7 @@
 
 #include <seqmix/state.h>
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/audit/audit.h"
 #include "model/mixers/mixer.h"
 

@@ -11,7 +11,7 @@
 #include "model/run/language.h"
 #include "tasks/files/idx.h"
 #include "model/run/recipes.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"
 

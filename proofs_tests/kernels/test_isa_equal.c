@@ -190,8 +190,8 @@ static void environment(void **state) {
 #endif
 }
 
-// zen4 differs from avx512 by its narrow products alone (kernels/tile_narrow.h), with the same words: were
-// they not chosen, every test of zen4 would be one of avx512.
+// zen4 differs from avx512 by its narrow products alone (kernels/core/tile_narrow.h), with the same words:
+// were they not chosen, every test of zen4 would be one of avx512.
 extern _Atomic int smx_private_narrow;
 static void narrow_where_chosen(void **state) {
     (void)state;

@@ -2,7 +2,7 @@
 // symmetries; a digest of the bits, which pins them across compilers and machines.
 #include "proofs_tests/support/check.h"
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 
 enum { POINTS = 150000 };
 

@@ -1,6 +1,6 @@
 // test_nan.c: a NaN is seen. Maxima pass it over, so each kernel with one in it is asked: a row of logits
 // that are NaN gives NaN, forward and backward, whole and row by row, and the other rows keep their words.
-#include "kernels/program.h"
+#include "kernels/recurrent/program.h"
 #include "model/ops/ops.h"
 #include "proofs_tests/support/check.h"
 

@@ -4,7 +4,7 @@
 
 #include <seqmix/ref.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 
 // From the authors' kat_vectors (Random123): counter, key, result.
 static void known_answers(void **state) {

@@ -7,7 +7,7 @@
 #include <malloc.h>
 
 #include "model/mixers/mixer.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include <seqmix/run.h>
 #include <seqmix/state.h>
 

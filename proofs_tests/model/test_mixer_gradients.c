@@ -3,7 +3,7 @@
 // sequences one by one, the same words on every instruction set, and attention maps that are the ones used.
 #include "mixer_vectors.h"
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/audit/audit.h"
 #include "model/run/batch_graph.h"
 

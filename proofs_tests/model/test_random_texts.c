@@ -14,7 +14,7 @@
 #include <seqmix/smx.h>
 
 #include "check/check.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/mixers/equations.h"
 #include "model/ops/ops.h"
 #include "model/run/language.h"

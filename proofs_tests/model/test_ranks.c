@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/team.h"
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
 

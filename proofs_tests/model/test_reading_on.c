@@ -6,7 +6,7 @@
 #include "attention_texts.h"
 #include "model/audit/scan_texts.h"
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/audit/audit.h"
 #include "model/mixers/mixer.h"
 #include "model/run/language.h"

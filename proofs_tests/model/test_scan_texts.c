@@ -16,7 +16,7 @@
 
 #include "attention_texts.h"
 #include "check/check.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "mixer_vectors.h"
 #include "model/base/error.h"
 

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "kernels/hash.h"
+#include "kernels/core/hash.h"
 #include "model/audit/audit.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/state.h>

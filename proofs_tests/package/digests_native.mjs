@@ -39,7 +39,7 @@ function isas(program) {
 // gcc 12 turns x0 c - x1 s beside x1 c + x0 s into vfmaddsub, -ffp-contract=off or not. The digests catch
 // that only where a case happens to round differently; the instructions tell for certain.
 function fusedIn(folder) {
-    const objects = readdirSync(folder).filter((name) => name.endsWith('.o'));
+    const objects = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.o'));
     assert.ok(objects.length > 10);
     return objects.filter((object) => {
         const code = execFileSync('objdump', ['-d', `${folder}/${object}`], {

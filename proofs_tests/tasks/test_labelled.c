@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include "model/run/language.h"
 #include "tasks/files/labelled.h"
 #include "tasks/task.h"

@@ -7,7 +7,7 @@
 
 #include "tasks/files/data.h"
 #include "tasks/files/idx.h"
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"
 

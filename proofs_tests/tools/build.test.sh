@@ -39,9 +39,9 @@ all=$(count)
 makes
 check 'and nothing again' 0 "$(count)"
 
-rm build/obj/cc-pic/sse2/kernels/gemm.o build/obj/cc-pic/model/run/train.o
+rm build/obj/cc-pic/sse2/kernels/rows/gemm.o build/obj/cc-pic/model/run/train.o
 makes
-check 'an object that was deleted is made again, and no other' $'model/run/train.o\nsse2/kernels/gemm.o' "$(made)"
+check 'an object that was deleted is made again, and no other' $'model/run/train.o\nsse2/kernels/rows/gemm.o' "$(made)"
 
 makes ZLIB=0
 check 'another flag: what takes it is compiled again' 'tasks ' "$(folders)"

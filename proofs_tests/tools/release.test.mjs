@@ -177,7 +177,12 @@ test('make release: complete, with true checksums, and twice the same in two fol
         encoding: 'utf8',
         maxBuffer: 1 << 28,
     }).stdout;
-    for (const name of ['Makefile', 'kernels/gemm.c', 'include/seqmix/smx.h', 'proofs_tests/digests.txt'])
+    for (const name of [
+        'Makefile',
+        'kernels/rows/gemm.c',
+        'include/seqmix/smx.h',
+        'proofs_tests/digests.txt',
+    ])
         assert.ok(source.includes(`seqmix-${version}/${name}\n`), name);
 });
 

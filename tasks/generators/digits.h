@@ -2,7 +2,7 @@
 #ifndef SMX_DIGITS_H
 #define SMX_DIGITS_H
 
-#include "kernels/philox.h"
+#include "kernels/core/philox.h"
 
 // Draws a digit (0..9) with `rng` into pixels [28][28]: black 0, ink up to 255, centred as MNIST's images
 // are.

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/mathd.h"
+#include "kernels/core/mathd.h"
 #include "model/base/error.h"
 #include "table.h"
 #include "tasks/files/data.h"
