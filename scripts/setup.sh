@@ -378,6 +378,7 @@ fi
 has_page() { ! wants page || { has_node && has_packages; }; }
 look
 if [ -n "$missing$options" ] || ! has_page; then
+    began=$(date +%s)
     mkdir -p build/tools
     # Two builds that start at once set up one after the other; the second finds everything there.
     if have flock; then
@@ -394,7 +395,7 @@ if [ -n "$missing$options" ] || ! has_page; then
     look_for_options
     if [ -n "$options" ]; then say "not there, so that the tests skip what takes them: $options"; fi
     for mark in $marks; do : >"build/tools/without-$mark"; done
-    say 'everything is there'
+    say "everything is there (fetched and installed in $(($(date +%s) - began)) s)"
 elif [ "$quiet" = no ]; then
     say 'everything is there'
 fi

@@ -13,7 +13,7 @@ mkdir "$copy/scripts" "$copy/commands"
 cp scripts/setup.sh "$copy/scripts"
 cp package-lock.json "$copy"
 
-for command in bash sh cat cksum dirname env flock grep head id ln mkdir readlink rm sed sleep tail tr uname; do
+for command in bash sh cat cksum date dirname env flock grep head id ln mkdir readlink rm sed sleep tail tr uname; do
     path=$(command -v $command) && ln -s "$path" "$copy/commands/$command"
 done
 # A command of the made-up machine: NAME and what it does (a line of shell).
@@ -79,7 +79,7 @@ setup: apt-get could not install gcc libc6-dev zlib1g-dev (why: see above, and b
 command_is apt-get "case \"\$*\" in *assume-no*) ;; *install*) printf '#!/bin/sh\n' >$copy/commands/gcc ;; esac"
 check 'apt: installs, and all is there' 'setup: missing: gcc, zlib (log: build/setup.log)
 setup: installing with apt-get: gcc libc6-dev zlib1g-dev
-setup: everything is there' "$(setup program)"
+setup: everything is there (fetched and installed in N s)' "$(setup program | sed 's/in [0-9]* s)$/in N s)/')"
 
 # Everything needed is there; some of the rest can be had, and one of them cannot.
 for one in gcc clang emcc npm chromium; do command_is "$one" :; done
@@ -94,7 +94,7 @@ check 'options: all there, nothing is said' '' "$(command_is groff :; command_is
 check 'options: what is fetched is said first, and what stays away after' "setup: some tests take these, and are skipped without: groff, zsh, fish
 setup: installing with apt-get: groff-base zsh fish (2 MB to fetch
 setup: not there, so that the tests skip what takes them: groff
-setup: everything is there" "$(setup test | sed 's/ Arb, / /; s/, Arb$//')"
+setup: everything is there (fetched and installed in N s)" "$(setup test | sed 's/ Arb, / /; s/, Arb$//; s/in [0-9]* s)$/in N s)/')"
 check 'options: in one call' 1 "$(grep -c 'install --no-install-recommends groff-base zsh fish' "$copy/asked")"
 check 'options: what could not be had is not tried again' '' "$(setup --quiet test)"
 rm -r "$copy/build/tools"
