@@ -17,6 +17,7 @@ const POLICY = [
     "script-src 'self' 'wasm-unsafe-eval'",
     "style-src 'self'",
     "img-src 'self' data: blob:",
+    "font-src 'self'",
     "connect-src 'self'",
     "worker-src 'self'",
     "base-uri 'none'",
@@ -28,6 +29,7 @@ const POLICY_SINGLE = [
     "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:",
     "style-src 'unsafe-inline'",
     'img-src data: blob:',
+    'font-src data:',
     'connect-src data: blob:',
     'worker-src blob: data:',
     "base-uri 'none'",
@@ -63,6 +65,16 @@ const card: Plugin = {
                 { tag: 'meta', attrs: { property: 'og:url', content: new URL(site).href }, injectTo: 'head' },
             ],
         };
+    },
+};
+
+/** The font's licence beside it. */
+const fontLicence: Plugin = {
+    name: 'font-licence',
+    apply: 'build',
+    generateBundle() {
+        const source = readFileSync(at('web/fonts/LICENSE.txt'), 'utf8');
+        this.emitFile({ type: 'asset', fileName: 'assets/inter-LICENSE.txt', source });
     },
 };
 
@@ -139,6 +151,8 @@ export const { openEditor } = module;`;
 const oneFile: Plugin = {
     name: 'one-file',
     enforce: 'post',
+    // The font is in the styles alone.
+    transformIndexHtml: { order: 'pre', handler: (html) => html.replace(/<link\s+rel="preload"[^>]*>/, '') },
     generateBundle: {
         order: 'post',
         handler(_, bundle) {
@@ -202,5 +216,5 @@ export default defineConfig(({ mode }) => ({
     plugins:
         mode === 'single'
             ? [policy(POLICY_SINGLE), packedWasm, packedEditor, documentsPlugin({ sources: false }), oneFile]
-            : [policy(POLICY), documentsPlugin(), card, offline],
+            : [policy(POLICY), documentsPlugin(), card, fontLicence, offline],
 }));

@@ -19,7 +19,7 @@ const PACKAGES = [
     ...['preact', '@preact/signals', '@preact/signals-core', 'comlink', 'uplot', 'idb-keyval'],
     ...['state', 'view', 'commands', 'language'].map((name) => `@codemirror/${name}`),
     ...['@lezer/common', '@lezer/highlight', '@marijn/find-cluster-break'],
-    ...['crelt', 'style-mod', 'w3c-keyname'],
+    ...['crelt', 'style-mod', 'w3c-keyname', 'inter-ui'],
 ];
 
 /** Inline styles would need a weaker Content-Security-Policy; the one that matters stands in about.css. */

@@ -1,6 +1,7 @@
 // main.tsx: loads the engine, starts the state, puts the page up.
 import { render } from 'preact';
 import 'uplot/dist/uPlot.min.css';
+import './styles/font.css';
 import './styles/palette.css';
 import './styles/base.css';
 import './styles/layout.css';

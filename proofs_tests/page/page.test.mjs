@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { EDITOR, FIRST_LOAD, LATER, MODULE, PROOFS, WHOLE } from '../support/sizes.mjs';
+import { EDITOR, FIRST_LOAD, FONT, LATER, MODULE, PROOFS, WHOLE } from '../support/sizes.mjs';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
@@ -371,6 +371,36 @@ onPage(
     },
 );
 
+onPage('the page’s own font is there without moving anything when it comes late', '', {}, async (page) => {
+    let letItCome;
+    const asked = new Promise((heard) => {
+        letItCome = heard;
+    });
+    await page.setRequestInterception(true);
+    page.on('request', (request) =>
+        /inter-.*\.woff2/.test(request.url()) ? letItCome(request) : request.continue(),
+    );
+    const { origin, pathname } = new URL(page.url());
+    await page.goto('about:blank');
+    await page.goto(`${origin}${pathname}#!view=board`, { waitUntil: 'domcontentloaded' });
+    await page.waitForSelector('.board .cell');
+    const places = () =>
+        page.$$eval('h1, h2, h3, .where a, .views a, .board .cell', (all) =>
+            all.map((one) => one.getBoundingClientRect()).map(({ top, height }) => [top, top + height]),
+        );
+    const came = () => page.evaluate(() => [...document.fonts].find((one) => one.family === 'Inter').status);
+    assert.equal(await came(), 'loading', 'the page is painted before it comes');
+    const before = await places();
+    await (await asked).continue();
+    await until(page, () => [...document.fonts].find((one) => one.family === 'Inter').status === 'loaded');
+    const after = await places();
+    assert.ok(before.length > 20, before.length);
+    const moved = after.flat().map((y, i) => Math.abs(y - before.flat()[i]));
+    assert.ok(Math.max(...moved) <= 3, `${Math.max(...moved)} pixels`);
+    const { fontFamily } = await page.$eval('h2', (one) => ({ ...getComputedStyle(one) }));
+    assert.match(fontFamily, /^"?Inter"?,/);
+});
+
 /**
  * The scripts and styles that a first visit fetches: what index.html names, the view Start and the worker
  * that trains, and what these import.
@@ -398,7 +428,7 @@ test(
     async () => {
         const first = await firstLoad();
         assert.ok(first.size > 10, `${first.size} files`);
-        let [code, later, editor, module, whole, proofs] = [0, 0, 0, 0, 0, 0];
+        let [code, later, editor, module, whole, proofs, font] = [0, 0, 0, 0, 0, 0, 0];
         for (const file of await readdir(at('dist/assets'))) {
             const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
             if (first.has(file)) code += size;
@@ -407,6 +437,7 @@ test(
             if (/^seqmix-whole-.*\.wasm$/.test(file)) whole += size;
             else if (/^seqmix-.*\.wasm$/.test(file) && !/^seqmix-scalar-/.test(file)) module += size;
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
+            if (/^inter-.*\.woff2$/.test(file)) font += size;
         }
         const policy = /Content-Security-Policy" content="([^"]*)"/
             .exec(await readFile(at('dist/index.html'), 'utf8'))[1]
@@ -416,7 +447,10 @@ test(
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles at first`);
         assert.ok(later > 0 && later < LATER, `${later} bytes of scripts and styles of other views`);
         assert.ok(editor > 50_000 && editor < EDITOR, `${editor} bytes of the view Equations`);
-        assert.ok(code + module <= FIRST_LOAD, `${code + module} bytes at first in all`);
+        const all = code + module + font;
+        assert.ok(all <= FIRST_LOAD, `${all} bytes at first in all`);
+        assert.ok(font > 10_000 && font <= FONT, `${font} bytes of font`);
+        assert.match(await readFile(at('dist/assets/inter-LICENSE.txt'), 'utf8'), /SIL OPEN FONT LICENSE/);
         assert.ok(module > 0 && module <= MODULE, `${module} bytes of WebAssembly`);
         assert.ok(whole > module && whole <= WHOLE, `${whole} bytes of the whole module`);
         assert.ok(proofs > 0 && proofs <= PROOFS, `${proofs} bytes of proofs`);

@@ -658,15 +658,15 @@ test('a graph of steps stands in layers: boxes apart, edges from foot to head an
     );
 });
 
-test('signed values are blue below zero and vermillion above, as strong as they are large', () => {
-    assert.deepEqual(page.signedColour(-2, 2, false), [0, 90, 160, 255]);
-    assert.deepEqual(page.signedColour(1, 2, false), [200, 70, 0, 128]);
-    assert.deepEqual(page.signedColour(1, 2, true), [255, 130, 50, 128]);
+test('signed values are teal below zero and brown above, as strong as they are large', () => {
+    assert.deepEqual(page.signedColour(-2, 2, false), [0, 122, 120, 255]);
+    assert.deepEqual(page.signedColour(1, 2, false), [150, 86, 10, 128]);
+    assert.deepEqual(page.signedColour(1, 2, true), [224, 168, 80, 128]);
     assert.equal(page.signedColour(0, 2, false)[3], 0);
     assert.equal(page.signedColour(NaN, 2, false)[3], 0);
     assert.deepEqual(
         page.signedColour(-5, 2, true),
-        [70, 170, 255, 255],
+        [70, 200, 190, 255],
         'what is beyond the scale is its end',
     );
     assert.deepEqual(page.signedColour(NaN, 2, false), [0, 0, 0, 0]);

@@ -83,9 +83,11 @@ test('a sheet survives the address', () => {
 });
 
 test('the card has bars as long as the shares, and the weights as they are', () => {
-    const svg = cardOf({ without: 0.125, with: 1, taps: [0.15, -0.8, 0.17], address: 'a&b' });
+    const colours = { paper: 'p', tint: 't', ink: 'i', grey: 'g', without: 'red', with: 'blue' };
+    const svg = cardOf({ without: 0.125, with: 1, taps: [0.15, -0.8, 0.17], address: 'a&b', colours });
     const bars = [...svg.matchAll(/width="([\d.]+)" height="44"/g)].map(([, width]) => Number(width));
     assert.deepEqual(bars, [1040, 130, 1040, 1040]);
+    assert.match(svg, /width="130.0"[^>]* fill="red"/);
     for (const words of ['12.5 %', '100.0 %', '0.15   −0.80   0.17', 'a&amp;b'])
         assert.ok(svg.includes(words), words);
 });

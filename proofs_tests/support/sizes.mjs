@@ -39,3 +39,5 @@ export const LATER =
     8_000; // Papers: the tables and what came of them
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;
+/** The page's font, fetched at first. */
+export const FONT = 35_000;

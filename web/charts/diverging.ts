@@ -1,11 +1,12 @@
-// diverging.ts: signed values as colours: blue below zero, vermillion above, the ground at zero; lighter on a
+// diverging.ts: signed values as colours: teal below zero, brown above, the ground at zero; lighter on a
 // dark ground.
 import { isDark } from '../core/theme.ts';
 import { drawPixels } from './heat.ts';
 
 export type Ground = 'page' | 'white';
-const LIGHT = { below: [0, 90, 160], above: [200, 70, 0] } as const;
-const DARK = { below: [70, 170, 255], above: [255, 130, 50] } as const;
+// (the palette's --less and --more)
+const LIGHT = { below: [0, 122, 120], above: [150, 86, 10] } as const;
+const DARK = { below: [70, 200, 190], above: [224, 168, 80] } as const;
 /** The colour of a value from -top to top; zero and NaN are clear. */
 export function signedColour(
     value: number,

@@ -1,4 +1,4 @@
-// marks.ts: the sign of each run: a colour (Okabe & Ito's, in style.css) and a shape that follow it through
+// marks.ts: the sign of each run: a colour (Okabe & Ito's, in palette.css) and a shape that follow it through
 // every view.
 
 export interface Mark {

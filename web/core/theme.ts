@@ -20,10 +20,12 @@ export function applyTheme(): void {
         painted.value = painted.peek() + 1;
         remember('theme', theme.value);
     });
-    system().addEventListener('change', () => {
-        // (Paper is light: canvases stay as they were painted, and styles/class.css turns them.)
+    // (Paper is light: canvases stay as they were painted, and styles/class.css turns them.)
+    const again = () => {
         if (!matchMedia('print').matches) painted.value = painted.peek() + 1;
-    });
+    };
+    system().addEventListener('change', again);
+    document.fonts.addEventListener('loadingdone', again); // (canvases painted before the font came)
     effect(() => {
         void painted.value;
         document.documentElement.toggleAttribute('data-dark', isDark());

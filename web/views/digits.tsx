@@ -357,7 +357,7 @@ function Saliency({ now, permuted }: { now: Seen; permuted: boolean }) {
     return (
         <>
             <p class="say">
-                Vermillion: more ink there makes the answer surer; blue: less sure (gradient of its log
+                Brown: more ink there makes the answer surer; teal: less sure (gradient of its log
                 probability).
                 {permuted && ' Shown in the order in which the pixels are read.'}
             </p>

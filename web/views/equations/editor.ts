@@ -137,8 +137,8 @@ function wordAt(state: EditorState): string {
 }
 
 const theme = EditorView.theme({
-    '&': { color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '0.875rem' },
-    '&.cm-focused': { outline: '2px solid var(--run-1)', outlineOffset: '1px' },
+    '&': { color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: 'var(--small)' },
+    '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
     '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', minHeight: '12em', maxHeight: '60vh' },
     // (As tall as what scrolls: a press below the text finds its last line.)
     '.cm-content': { caretColor: 'var(--ink)', minHeight: '12em' },
@@ -153,7 +153,7 @@ const theme = EditorView.theme({
     '.cm-cursor': { borderLeftColor: 'var(--ink)' },
     '.cm-placeholder': { color: 'var(--ink-2)' },
     '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': {
-        backgroundColor: 'color-mix(in srgb, var(--run-1) 30%, transparent) !important',
+        backgroundColor: 'color-mix(in srgb, var(--accent) 30%, transparent) !important',
     },
     '.note': { color: 'var(--ink-2)', fontStyle: 'italic' },
     '.call': { fontWeight: '650' },

@@ -1,4 +1,5 @@
 // card.tsx: the end of the story: what was seen, as a picture and a link to send on.
+import { colourOf } from '../../core/colour.ts';
 import { CARD_HEIGHT, CARD_WIDTH, cardOf } from '../../charts/card.ts';
 import { pngOf } from '../../charts/svg.ts';
 import { percent } from '../../core/figures.ts';
@@ -30,6 +31,14 @@ export default function EndCard() {
             : home()
                   .replace(/^https?:\/\//, '')
                   .replace(/\/$/, ''),
+        colours: {
+            paper: colourOf('--paper', 'light'),
+            tint: colourOf('--tint', 'light'),
+            ink: colourOf('--ink', 'light'),
+            grey: colourOf('--ink-2', 'light'),
+            without: colourOf('--run-2', 'light'),
+            with: colourOf('--run-1', 'light'),
+        },
     });
     return (
         <section class="end" aria-labelledby="end-title">

@@ -90,7 +90,7 @@ export function Chosen() {
                     </div>
                     <p class="caption">
                         Above each token its filter, in the {SHOWN} of 32 channels that change most: how much
-                        of the token before is added (orange) or taken away (blue).
+                        of the token before is added (brown) or taken away (teal).
                     </p>
                     <div class="row">
                         <button type="button" aria-pressed={held} onClick={() => hold(!held)}>

@@ -16,9 +16,8 @@ export function middles(tokens: readonly number[], width: number): number[] {
     return parts.map((part) => (left += part) && (left - part / 2) * unit);
 }
 
-const TONES = ['run-1', 'run-5', 'run-3', 'run-4', 'run-2', 'run-6', 'edge', 'ink'];
 /** The colour of a pair, counted from 0. */
-export const toneOf = (pair: number) => `--tone: var(--${TONES[pair]})`;
+export const toneOf = (pair: number) => `--tone: var(--pair-${pair + 1})`;
 
 interface Props {
     tokens: readonly number[];
