@@ -3,8 +3,9 @@
 // errata of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of
 // truth each has (truth.mjs); what the lessons promise; the papers' tables beside what is stored of them
 // (reproduction.mjs); the operations of docs/OPERATIONS.md and the texts of docs/EQUATIONS.md and
-// examples/equations. As a Vite plugin it answers `virtual:about`, `virtual:truth`, `virtual:lessons`,
-// `virtual:papers` and `virtual:equations` and puts the source files that About names into the built folder.
+// examples/equations; the examples of docs/TASKS.md as numbers to draw. As a Vite plugin it answers
+// `virtual:about`, `virtual:truth`, `virtual:lessons`, `virtual:papers`, `virtual:equations` and
+// `virtual:tasks` and puts the source files that About names into the built folder.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -122,12 +123,13 @@ export function equations() {
 
 /**
  * What the lessons promise, from the claims in model/run/presets.c, and how long they take natively, from
- * docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus (0: none)]],
- * steps, seconds}}. What only a program can measure (answers that are fed back) is left out.
+ * docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus (0: none), seeds
+ * on which it holds, seeds]], steps, seconds}}. What only a program can measure (answers that are fed
+ * back) is left out.
  */
 export function lessons(
     source = read('model/run/presets.c'),
-    { measured } = JSON.parse(read('docs/presets.json')),
+    { measured, rates } = JSON.parse(read('docs/presets.json')),
 ) {
     const row = /\{"([\w-]+)", (\d+), "([^"]*)", "(\w+)", ([-\d.]+), ([-\d.]+), [01], (\d+)\}/g;
     const made = {};
@@ -135,7 +137,18 @@ export function lessons(
         const lesson = (made[name] ??= { claims: [], steps: 0, seconds: 0 });
         if (metric === 'free') continue;
         const length = Number(/length=(\d+)/.exec(changes)?.[1] ?? 0);
-        lesson.claims.push([Number(run), length, metric, Number(low), Number(high), Number(minus)]);
+        const isOf = (one) =>
+            one.preset === name &&
+            one.run === Number(run) &&
+            one.metric === metric &&
+            one.changes === changes &&
+            one.minus === Number(minus);
+        const values = rates.find(isOf)?.values ?? measured.filter(isOf).map(({ value }) => value);
+        const held = values.filter((value) => value >= Number(low) && value <= Number(high)).length;
+        lesson.claims.push([
+            ...[Number(run), length, metric, Number(low), Number(high), Number(minus)],
+            ...[held, values.length],
+        ]);
     }
     const own = new Map(measured.map((one) => [`${one.preset} ${one.run}`, one]));
     for (const { preset, steps, seconds } of own.values()) {
@@ -143,6 +156,52 @@ export function lessons(
         made[preset].seconds = Math.round(10 * (made[preset].seconds + seconds)) / 10;
     }
     return made;
+}
+
+const MOST_COLUMNS = 24;
+/**
+ * The example of each task in docs/TASKS.md, which its own generator drew. An image: a string of digits a
+ * row, how dark. A sequence: `rows` (a channel each) and `asked` (null: nothing is asked), in percent of the
+ * largest; `signed` where these are numbers and not tokens.
+ */
+export function tasks(source = read('docs/TASKS.md')) {
+    const made = {};
+    const section = /^## .*\(`task=(\w+)`\)$([^]*?)(?=^## |$(?![^]))/gm;
+    for (const [, name, text] of source.matchAll(section)) {
+        const example = /```text\n([^]*?)\n```/.exec(text)?.[1].split('\n');
+        if (!example) continue;
+        const lines = new Map(); // 'token', 'value 0', 'target', ...: its columns
+        for (const line of example) {
+            const [, label, rest] = /^(token|target|value(?: \d+)?) +(.*)$/.exec(line) ?? [];
+            if (label) lines.set(label, [...(lines.get(label) ?? []), ...rest.trim().split(/ +/)]);
+        }
+        made[name] = lines.size ? sequence(lines) : image(example);
+    }
+    return made;
+}
+const image = (example) => ({
+    // (at its end a blank line and the answer)
+    image: example.slice(0, -2).map((line) => line.replace(/(.)./g, (_, one) => ' .:-=+*#%@'.indexOf(one))),
+});
+function sequence(lines) {
+    const asked = lines.get('target') ?? [];
+    const rows = [...lines].filter(([label]) => label !== 'target').map(([, row]) => row);
+    const signed = !lines.has('token');
+    // Tokens by their order; those that are words, too.
+    const known = [...new Set([...rows, asked].flat())].filter((one) => signed || one !== '.');
+    if (known.every((one) => Number.isFinite(Number(one)))) known.sort((a, b) => a - b);
+    const value = (one) => (signed ? Number(one) : known.indexOf(one) + 1);
+    const largest = Math.max(...known.filter((one) => one !== '.').map((one) => Math.abs(value(one))));
+    const share = (one) => Math.round((100 * value(one)) / largest);
+    // What only fills up the end is left out.
+    let end = Math.min(rows[0].length, MOST_COLUMNS);
+    const fills = (i) => (asked[i] ?? '.') === '.' && rows.every((row) => row[i] === row[i - 1]);
+    while (end > 2 && fills(end - 1)) end--;
+    return {
+        signed,
+        rows: rows.map((row) => row.slice(0, end).map(share)),
+        asked: asked.slice(0, end).map((one) => (one === '.' ? null : share(one))),
+    };
 }
 
 /**
@@ -158,6 +217,7 @@ export function documentsPlugin({ sources = true } = {}) {
         '\0virtual:lessons': { from: ['model/run/presets.c', 'docs/presets.json'], make: lessons },
         '\0virtual:truth': { from: claimSources(), make: claims },
         '\0virtual:papers': { from: storedTables(), make: papers },
+        '\0virtual:tasks': { from: ['docs/TASKS.md'], make: tasks },
         '\0virtual:equations': { from: ['docs/OPERATIONS.md', 'docs/EQUATIONS.md'], make: equations },
     };
     return {
@@ -167,8 +227,8 @@ export function documentsPlugin({ sources = true } = {}) {
             if (!made[wanted]) return null;
             for (const file of made[wanted].from) this.addWatchFile(join(root, file));
             const json = JSON.stringify(made[wanted].make());
-            // (The lessons belong to the first view and are few.)
-            if (sources || wanted.endsWith('lessons')) return `export default ${json};`;
+            // (The lessons belong to the first view and are few, and so are the tasks.)
+            if (sources || /(lessons|tasks)$/.test(wanted)) return `export default ${json};`;
             const packed = gzipSync(json, { level: 9 }).toString('base64');
             return `const packed = Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0));
 const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));

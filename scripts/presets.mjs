@@ -2,6 +2,8 @@
 // measured in docs/presets.json, and writes docs/PRESETS.md from it. Exit status 1 when a claim does not
 // hold.
 //   node scripts/presets.mjs [NAME]...          these presets, or all
+//   node scripts/presets.mjs --rates NAME...    on how many of seeds 1 to 16 their claims hold (of the
+//                                               others 1 to 3)
 //   node scripts/presets.mjs --sweeps           the two sweeps at the page's end
 //   node scripts/presets.mjs --long [WORD]      the long trainings on all 784 pixels whose config has WORD,
 //                                               or all (hours)
@@ -25,7 +27,7 @@ function seqmix(args, each) {
 }
 
 function keep() {
-    const { measured, sweeps, long } = kept;
+    const { measured, rates, sweeps, long } = kept;
     const lines = (list) => list.map((entry) => `        ${JSON.stringify(entry)}`).join(',\n');
     const sweep = ({ says, config, list, rows }) =>
         `        {\n            "says": ${JSON.stringify(says)},\n            "config": ${JSON.stringify(config)},\n` +
@@ -33,7 +35,7 @@ function keep() {
         `            "rows": [\n${rows.map((row) => `                ${JSON.stringify(row)}`).join(',\n')}\n            ]\n        }`;
     writeFileSync(
         file,
-        `{\n    "measured": [\n${lines(measured)}\n    ],\n    "sweeps": [\n${sweeps.map(sweep).join(',\n')}\n    ],\n` +
+        `{\n    "measured": [\n${lines(measured)}\n    ],\n    "rates": [\n${lines(rates)}\n    ],\n    "sweeps": [\n${sweeps.map(sweep).join(',\n')}\n    ],\n` +
             `    "long": [\n${lines(long)}\n    ]\n}\n`,
     );
 }
@@ -78,6 +80,25 @@ async function presets(names) {
         keep();
     }
     return status;
+}
+
+/** The values of each claim for seeds 1 to 16. */
+async function rates(names) {
+    for (const name of names) {
+        const found = new Map();
+        const status = await seqmix(['presets', name, '--seeds', '16', '--json'], (m) => {
+            const { preset, run, metric, changes, minus, seed, value } = m;
+            const claim = { preset, run, metric, changes, minus };
+            const key = JSON.stringify(claim);
+            if (!found.has(key)) found.set(key, { ...claim, values: [] });
+            found.get(key).values[seed - 1] = value;
+            console.log(key, seed, value, m.holds ? 'holds' : 'does not hold');
+        });
+        if (status > 1) return status; // (a rate below 16 of 16 is what is asked for)
+        kept.rates = [...kept.rates.filter(({ preset }) => preset !== name), ...found.values()];
+        keep();
+    }
+    return 0;
 }
 
 async function sweeps() {
@@ -125,9 +146,11 @@ async function long(word) {
 
 const names = process.argv.slice(2);
 process.exitCode =
-    names[0] === '--sweeps'
-        ? await sweeps()
-        : names[0] === '--long'
-          ? await long(names[1])
-          : await presets(names);
+    names[0] === '--rates'
+        ? await rates(names.slice(1))
+        : names[0] === '--sweeps'
+          ? await sweeps()
+          : names[0] === '--long'
+            ? await long(names[1])
+            : await presets(names);
 spawnSync('node', [join(root, 'scripts/docs.mjs')], { stdio: 'inherit' });

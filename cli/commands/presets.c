@@ -9,7 +9,7 @@
 #include "model/run/language.h"
 #include "model/run/recipes.h"
 
-enum { MOST_RUNS = 64, MOST_SEEDS = 9, HELD_OUT = 500, MNIST_TEST = 10000 };
+enum { MOST_RUNS = 64, MOST_SEEDS = 16, HELD_OUT = 500, MNIST_TEST = 10000 };
 
 typedef struct {
     int fast, list, json;

@@ -452,7 +452,7 @@ static value call(builder *b, const equation_node *n) {
             c.number[i] = a->fallback < 0 ? b->s->width / b->s->heads : (size_t)a->fallback,
             c.real[i] = a->fallback;
         else if (a->kind != ARGUMENT_WORD && !a->optional)
-            return fail(b, n, "%s lacks its argument %s", f->name, a->name);
+            return fail(b, n, "%s is missing argument %s", f->name, a->name);
     }
     return apply(b, n, f, &c, ahead);
 }

@@ -58,11 +58,11 @@ static unsigned column(const parser *p) { return (unsigned)(p->at - p->line_star
 static const char *found(const parser *p, char *to, size_t size) {
     const unsigned char c = (unsigned char)*p->at;
     if (!c || c == '\n')
-        snprintf(to, size, "the line ends");
+        snprintf(to, size, "end of the line");
     else if (c < 32 || c > 126)
-        snprintf(to, size, "there is the byte %u", c);
+        snprintf(to, size, "byte %u", c);
     else
-        snprintf(to, size, "there is '%c'", c);
+        snprintf(to, size, "'%c'", c);
     return to;
 }
 // The name of the Greek letter at the place; NULL: there is none.
@@ -123,8 +123,8 @@ static const char *meant(const parser *p, char to[40]) {
 }
 static equation_node *expected(parser *p, const char *what) {
     char is[40], here[40];
-    equations_fail(p->error, p->line, column(p), "%s where %s is expected%s", found(p, is, sizeof is), what,
-                   meant(p, here));
+    equations_fail(p->error, p->line, column(p), "unexpected %s: expected %s%s", found(p, is, sizeof is),
+                   what, meant(p, here));
     return NULL;
 }
 

@@ -18,7 +18,7 @@ const preset presets[] = {
      "Trained at 64 tokens: the filter's answer does not depend on the length, attention with rotary positions falls apart.",
      "CAT stays at 99 % or more up to 1,024 tokens; attention with RoPE falls below a half at 512."},
     {"copy", "Copying in order", "mixer=cat&task=sc_unique~mixer=attention&blocks=1&position=none~task=sc",
-     "A long query filter turns what was copied already into a sense of place; plain attention has none.",
+     "A long query filter tells what was copied already, which plain attention cannot: where to go on.",
      "CAT copies 99 %; one block of attention without positions one in seven."},
     {"mechanisms", "One task, six mechanisms",
      "mixer=cat&task=mqar~mixer=las~mixer=lincat~mixer=chela~mixer=focus~mixer=focus_h",

@@ -105,7 +105,7 @@ onPage(
         );
         assert.equal(await page.$eval('.transport select', (select) => select.value), 'slow');
         await says(page, '.run:nth-child(2) .changes', 'blocks=2 position=learned');
-        await says(page, '.stepper .number', 'sample 3');
+        await says(page, '.stepper .number', 'Example 4');
         await page.waitForSelector(`.picker .picked input[aria-label="${all[1].name}"]`);
         // What it writes means the same to the engine as what it was given.
         const [config, view] = (await hash(page)).slice(1).split('!');

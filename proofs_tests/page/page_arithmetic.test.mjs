@@ -807,10 +807,45 @@ test('every claim of the presets reaches the page, but for answers that are fed 
             `${name}, run ${run}: nothing is judged on the page`,
         );
     assert.equal(lessons().mission.claims.length, 9);
-    assert.deepEqual(recall.claims[0], [0, 0, 'accuracy', 0.99, 1, 0]);
-    assert.deepEqual(length.claims[4], [0, 1024, 'accuracy', 0.99, 1, 0]);
-    assert.deepEqual(sums.claims[1], [1, 0, 'r2', -0.9, -0.2, 1]);
+    const claimed = (lesson, i) => lesson.claims[i].slice(0, 6);
+    assert.deepEqual(claimed(recall, 0), [0, 0, 'accuracy', 0.99, 1, 0]);
+    assert.deepEqual(claimed(length, 4), [0, 1024, 'accuracy', 0.99, 1, 0]);
+    assert.deepEqual(claimed(sums, 1), [1, 0, 'r2', -0.9, -0.2, 1]);
     assert.equal(recall.steps, 600);
+    // Each says on how many seeds it holds: of seeds 1 to 3, or of 16 where those were trained.
+    for (const [, , , , , , held, of] of all.flatMap(({ claims }) => claims))
+        assert.ok((of === 3 || of === 16) && held >= of / 2 && held <= of, `${held} of ${of}`);
+    const claim = { preset: 'a', run: 1, metric: 'accuracy', changes: '', minus: 0 };
+    const [rates, measured] = [
+        [{ ...claim, values: [0.6, 0.4, 0.5] }],
+        [{ ...claim, seed: 1, value: 0.7, steps: 1, seconds: 1 }],
+    ];
+    const row = '    {"a", 1, "", "accuracy", 0.5, 1, 1, 0},';
+    const rateOf = (stored) => lessons(row, stored).a.claims[0].slice(6);
+    assert.deepEqual(rateOf({ measured, rates }), [2, 3]);
+    assert.deepEqual(rateOf({ measured, rates: [{ ...rates[0], run: 0 }] }), [1, 1]);
+});
+
+test('each task of the page has a picture: of its example, what is read above what is asked', async () => {
+    const { tasks } = await import('../../scripts/page-data.mjs');
+    const made = tasks();
+    const source = await readFile(new URL('../../docs/TASKS.md', import.meta.url), 'utf8');
+    const drawn = source.split('\n## ').filter((part) => /```text/.test(part)).length;
+    assert.equal(Object.keys(made).length, drawn);
+    // A value that is asked is as tall as where it was read.
+    const { rows, asked, signed } = made.mqar;
+    assert.equal(signed, false);
+    const at = asked.flatMap((value, i) => (value === null ? [] : [i]));
+    assert.ok(at.length === 3, at.join());
+    for (const i of at) assert.equal(rows[0][rows[0].indexOf(rows[0][i]) + 1], asked[i]);
+    assert.ok(made.cumsum.signed && Math.min(...made.cumsum.rows[0]) < 0);
+    assert.deepEqual(made.cummax.rows[0][0], made.cummax.asked[0]);
+    assert.equal(made.listops.asked.length, 0);
+    assert.equal(made.smnist.image.length, 28);
+    assert.ok(
+        made.smnist.image.some((row) => /9/.test(row)) && made.smnist.image.every((row) => row.length <= 28),
+    );
+    assert.equal(made.pmnist.image.length, 14);
 });
 
 test('a term is explained once in a sentence, by the longest name that it has, and never inside a word', () => {

@@ -117,8 +117,8 @@ onPage(
             for (let i = 0; i < 6; i++) setTimeout(() => (next.click(), next.click()), 70 * i);
             setInterval(write, 5);
         });
-        await says(page, '.stepper [aria-pressed]', 'held-out image 12');
-        await says(page, '.answers-of caption', 'What every run answers to held-out image 12');
+        await says(page, '.stepper [aria-pressed]', 'held-out image 13');
+        await says(page, '.answers-of caption', 'What every run answers to held-out image 13');
         await says(page, '.answers-of thead', 'RunAnswerSureAt step');
         const said = await page.evaluate(() =>
             [...globalThis.said].map(([number, images]) => [number, images.size]),

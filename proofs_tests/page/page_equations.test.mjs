@@ -63,6 +63,19 @@ const checked = (page, wanted) =>
 
 async function definitionTyped(page) {
     await emptied(page);
+    // A press in the empty space below the text is one on its last line.
+    await page.evaluate(() =>
+        document.querySelector('.editor').shadowRoot.querySelector('.cm-content').blur(),
+    );
+    const low = await page.$eval('.editor', (one) => {
+        one.scrollIntoView({ block: 'center', behavior: 'instant' });
+        const { left, bottom } = one.getBoundingClientRect();
+        return [left + 120, bottom - 12];
+    });
+    await page.mouse.click(...low);
+    await until(page, () =>
+        document.querySelector('.editor').shadowRoot.activeElement?.matches('.cm-content'),
+    );
     // Of an empty page nothing is said that was true of the text before.
     await until(page, () => !document.querySelector('.equations-check, .graph'));
     await page.keyboard.type(DEFINITION.slice(0, 3).join('\n'));
@@ -105,7 +118,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     );
     await page.keyboard.press('Enter');
     await until(page, () =>
-        /^k on held-out sample 0, before training/.test(
+        /^k on example 1, before training/.test(
             document.querySelector('.equations-seen figure figcaption')?.textContent ?? '',
         ),
     );
@@ -175,7 +188,7 @@ const HOSTILE = [
         '190 steps, 194,560 weights.',
     ],
     ['y = x @ w[65536] @ u[65536] @ v[65536] @ z[32]', 'out of memory'],
-    ['\u202e\u0000\ud800 = \u{1f600}', 'Line 1, column 1: there is the byte 226'],
+    ['\u202e\u0000\ud800 = \u{1f600}', 'Line 1, column 1: unexpected byte 226'],
 ];
 const draftOf = (text, steps) =>
     `mixer=attention&task=mqar&steps=${steps}!view=equations&speed=full&${new URLSearchParams({ draft: text })}`;

@@ -136,7 +136,7 @@ onPage(
         // (The step at which it is paused depends on the machine, and so does whether a sample is right.)
         await eventually(async () => {
             const right = /which is right/.test(await text(page, '.score'));
-            if (!right) await page.click('[aria-label="Next sample"]');
+            if (!right) await page.click('[aria-label="Next example"]');
             assert.ok(right, 'a sample that is answered right');
         });
         const zoom = (name) =>
@@ -341,7 +341,7 @@ onPage(
         await page.evaluate(() => {
             const said = (globalThis.said = new Map());
             const write = () => {
-                const number = /^sample (\d+)/.exec(
+                const number = /^Example (\d+)/.exec(
                     document.querySelector('.stepper .number').textContent,
                 )[1];
                 const tokens = [...document.querySelectorAll('.sample .token')].map(
@@ -356,10 +356,10 @@ onPage(
             });
             write();
             // Twice in one turn: the second press comes before the first is drawn.
-            const next = document.querySelector('[aria-label="Next sample"]');
+            const next = document.querySelector('[aria-label="Next example"]');
             for (let i = 0; i < 6; i++) setTimeout(() => (next.click(), next.click()), 70 * i);
         });
-        await says(page, '.stepper .number', 'sample 12');
+        await says(page, '.stepper .number', 'Example 13');
         const said = await page.evaluate(() =>
             [...globalThis.said].map(([number, tokens]) => [number, [...tokens]]),
         );

@@ -91,7 +91,7 @@ onPage(
         if (process.env.SCREENS)
             await page.screenshot({ path: at('build/screens/intervene.png'), fullPage: true });
         assert.deepEqual(await violations(page), []);
-        await press(page, 'Back to the sample');
+        await press(page, 'Back to the example');
         await until(page, () => document.querySelectorAll('.tokens .right').length === 8);
         // The other run, without a filter, says why it fails.
         await page.evaluate(() => document.querySelectorAll('.tabs input')[1].click());

@@ -158,6 +158,19 @@ onPage(
     },
 );
 
+onPage('on another seed a lesson is judged, too', `${RACE}&steps=300!speed=full`, {}, async (page) => {
+    await allReady(page);
+    await openLesson(page, 'Which filter matters');
+    await until(page, () => globalThis.seqmix.runs().length === 4);
+    await page.evaluate(() => (location.hash = location.hash.replace('task=mqar', 'task=mqar&seed=7')));
+    await until(page, () => globalThis.seqmix.runs().every(({ config }) => /seed=7/.test(config)));
+    await says(page, '.race .lesson', /A filter on the keys alone/);
+    await allDone(page);
+    await says(page, '.lesson-seen p', /^Result: .*(All as predicted|did not hold this time)\.$/);
+    const states = await page.$$eval('.expected li', (all) => all.map((one) => one.className));
+    assert.ok(states.length === 4 && states.every((one) => /^(held|broken)$/.test(one)), states.join());
+});
+
 onPage(
     'of several seeds the result says their mean, as the table does',
     '#mixer=cat&task=mqar&steps=60~mixer=attention!speed=full&seeds=3',
@@ -222,6 +235,13 @@ for (const width of [390, 1280])
                     .map((one) => one.textContent);
             });
             assert.deepEqual(outside, []);
+            // On a phone a finger finds each question.
+            const sizes = await page.$$eval('.tokens button', (all) =>
+                all.map((one) => [one.offsetWidth, one.offsetHeight]),
+            );
+            assert.ok(sizes.length >= 8);
+            if (width === 390)
+                for (const [wide, high] of sizes) assert.ok(wide >= 44 && high >= 44, `${wide} × ${high} px`);
         });
 
 onPage('a link opens with a word in its empty chart, which starts it', RACE, {}, async (page) => {
@@ -431,7 +451,7 @@ onPage(
             ticks.map(([state]) => state),
             ['held', 'held', 'held', 'held'],
         );
-        assert.ok(ticks[0][1].endsWith(`: held step ${solved}`), ticks[0][1]);
+        assert.match(ticks[0][1], new RegExp(`: held \\(\\d+ of \\d+ seeds\\) step ${solved}$`));
         const said = await text(page, '.lesson-seen p');
         assert.match(said, new RegExp(`99 % at step ${solved}\\).*All as predicted\\.$`));
         await press(page, 'Next: Does it hold on longer input? →');

@@ -219,6 +219,17 @@ onPage(
         await until(page, () => /task=ar\b/.test(globalThis.seqmix.runs()[0].config));
         await press(page, 'Undo the change');
         await isBack();
+        // So by its picture.
+        await page.$eval('.all-tasks', (one) => (one.open = true));
+        const cards = await page.$$eval('.task-cards button', (all) =>
+            all.map((one) => [one.textContent, one.querySelectorAll('svg rect').length]),
+        );
+        assert.ok(cards.length >= 15 && cards.every(([, drawn]) => drawn > 3), cards.join());
+        await press(page, 'Running sum');
+        await until(page, () => /task=cumsum\b/.test(globalThis.seqmix.runs()[0].config));
+        await says(page, '.task-cards [aria-pressed=true]', 'Running sum');
+        await press(page, 'Undo the change');
+        await isBack();
         await (await page.$$('.run .run-head button'))[0].click();
         await until(page, () => globalThis.seqmix.runs().length === 1);
         await press(page, 'Undo the removal');

@@ -148,9 +148,10 @@ interface Lesson {
 
 /** The lesson that this setup is, and what to expect of it. */
 export const lesson = computed((): Lesson => {
+    // (A lesson on another seed is that lesson.)
     const text = textOfAll(
         lab(),
-        runs.value.map(({ values }) => values),
+        runs.value.map(({ values }) => ({ ...values, seed: '1' })),
     );
     if (known(LESSON.config).text === text)
         return { name: '', sentence: LESSON.sentence, expect: '', promises: LESSON.of, drawn: false };
@@ -168,6 +169,8 @@ export interface Expectation {
     entry: Entry;
     /** 'CAT ≥ 99 %'. */
     says: string;
+    /** On how many of the seeds that were measured it holds: '15 of 16 seeds'. */
+    rate: string;
     /** What was seen so far: 'step 90', '12.4 %'. */
     seen: string;
     verdict: Verdict;
@@ -181,7 +184,7 @@ export function expectations(): Expectation[] {
     const entries = runs.value;
     for (const { members } of entries) for (const { live } of members) void live.value; // read anew
     return (promisedBy[lesson.value.promises]?.claims ?? []).flatMap(
-        ([run, length, metric, low, high, minus]) => {
+        ([run, length, metric, low, high, minus, held, of]) => {
             const entry = entries[run];
             if (!entry) return [];
             const other = entries[minus - 1];
@@ -207,7 +210,7 @@ export function expectations(): Expectation[] {
                     : verdict.value === null
                       ? ''
                       : measured(metric, verdict.value);
-            return [{ entry, says, seen, verdict }];
+            return [{ entry, says, rate: `${held} of ${of} seeds`, seen, verdict }];
         },
     );
 }

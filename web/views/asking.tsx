@@ -69,7 +69,7 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
             </label>
             <div class="row">
                 <button type="button" disabled={input === null} onClick={() => setInput(null)}>
-                    Back to the sample
+                    Back to the example
                 </button>
             </div>
             {input !== null && !tokens && (

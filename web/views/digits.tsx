@@ -18,7 +18,7 @@ import { Confusion } from './confusion.tsx';
 import { RunName } from './mark.tsx';
 import { MnistFiles } from './mnist_files.tsx';
 import { Pad, Steps } from './pad.tsx';
-import { SampleNumber, Stepper } from './stepper.tsx';
+import { counted, SampleNumber, Stepper } from './stepper.tsx';
 import { Transport } from './transport.tsx';
 import '../styles/digits.css';
 
@@ -213,7 +213,9 @@ function Answers({ readers, shown }: { readers: readonly Entry[]; shown: Told | 
             <caption>
                 What every run answers
                 {found &&
-                    (typeof found.what === 'number' ? ` to held-out image ${found.what}` : ' to the drawing')}
+                    (typeof found.what === 'number'
+                        ? ` to held-out image ${counted(found.what)}`
+                        : ' to the drawing')}
             </caption>
             <thead>
                 <tr>
@@ -284,16 +286,27 @@ function Reading({ now }: { now: Seen }) {
     const target = sample.targets?.[0] ?? -1;
     return (
         <>
-            <p class="score answer">
-                At step {now.step} it answers <b class="number">{answer}</b>
-                {target >= 0 &&
-                    (answer === target ? (
-                        <span class="right"> ✓ right</span>
-                    ) : (
-                        <span class="wrong"> ✗ it is {target}</span>
-                    ))}
-                , and is <span class="figure">{percent(sample.confidence?.[0] ?? 0)}</span> sure.
-            </p>
+            <div class="answer-line">
+                <svg
+                    class={`answer-large ${target < 0 ? '' : answer === target ? 'right' : 'wrong'}`}
+                    viewBox="0 0 66 100"
+                    aria-hidden="true"
+                >
+                    <text x="33" y="98" font-size="134" font-weight="650" text-anchor="middle">
+                        {answer}
+                    </text>
+                </svg>
+                <p class="score answer">
+                    At step {now.step} it answers <b class="number">{answer}</b>
+                    {target >= 0 &&
+                        (answer === target ? (
+                            <span class="right"> ✓ right</span>
+                        ) : (
+                            <span class="wrong"> ✗ it is {target}</span>
+                        ))}
+                    , and is <span class="figure">{percent(sample.confidence?.[0] ?? 0)}</span> sure.
+                </p>
+            </div>
             <div class="reading">
                 <ol class="classes" aria-label={`Class probabilities after ${read + 1} of ${length}`}>
                     {shares.map((share, digit) => (

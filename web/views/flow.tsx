@@ -613,7 +613,7 @@ function Said({
 }) {
     const { predicted, targets, confidence, classes } = look.sample;
     const i = questions.length ? row : 0;
-    if (!classes || !predicted || !targets) return <p>The answer is a number; see the sample.</p>;
+    if (!classes || !predicted || !targets) return <p>The answer is a number; see the example.</p>;
     const right = predicted[i] === targets[i];
     // (Tokens of the reader's own have no right answer.)
     const judged = targets[i]! >= 0;

@@ -128,7 +128,7 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
             </div>
             <p class="say" aria-live="polite">
                 {!touched
-                    ? 'The sample beside answers with what you set; the model that is trained keeps its own.'
+                    ? 'The example answers with the weights that you set; the trained model keeps its own.'
                     : share === null
                       ? 'Trying it on held-out sequences …'
                       : `${percent(share)} right over held-out sequences with yours${

@@ -33,12 +33,12 @@ export function Inside() {
             <Picker entry={entry} />
             {now?.problem ? (
                 <p class="why" role="alert">
-                    This sample cannot be shown: {now.problem}
+                    This example cannot be shown: {now.problem}
                 </p>
             ) : now ? (
                 <Seen now={now} entry={entry} />
             ) : (
-                <Nothing entry={entry} what="The sample" />
+                <Nothing entry={entry} what="The example" />
             )}
         </>
     );
@@ -76,9 +76,9 @@ export function Picker({ entry }: { entry: Entry }) {
             ) : (
                 <RunTabs entry={entry} />
             )}
-            <Stepper name="Sample" one="sample">
+            <Stepper name="Example" one="example">
                 <span class="number">
-                    sample <SampleNumber shown={look.value?.index ?? null} />
+                    Example <SampleNumber shown={look.value?.index ?? null} />
                 </span>
             </Stepper>
         </div>
@@ -113,7 +113,7 @@ export function Image({ values }: { values: Float32Array | null }) {
         if (canvas.current && side * side === values?.length)
             drawInk(canvas.current, greys(values), side, side);
     }, [values]);
-    return <canvas ref={canvas} class="sample-image" role="img" aria-label="The image of the sample" />;
+    return <canvas ref={canvas} class="sample-image" role="img" aria-label="The image of the example" />;
 }
 
 export function Seen({ now, entry }: { now: Look; entry: Entry }) {

@@ -27,7 +27,7 @@ export function Expected() {
         return lesson.value.expect ? <p class="say">To expect: {lesson.value.expect}</p> : null;
     return (
         <ul class="expected" aria-label="What is expected">
-            {all.map(({ entry, says, seen, verdict: { state } }) => (
+            {all.map(({ entry, says, rate, seen, verdict: { state } }) => (
                 <li key={says} class={state}>
                     <span class="sign" aria-hidden="true">
                         {SIGNS[state][0]}
@@ -36,6 +36,9 @@ export function Expected() {
                     <span>
                         {says}
                         <span class="unseen">: {SIGNS[state][1]}</span>
+                    </span>{' '}
+                    <span class="rate number" title="How many of the seeds measured before keep this">
+                        ({rate})
                     </span>{' '}
                     <span class="of number">{seen}</span>
                 </li>

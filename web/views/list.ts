@@ -53,7 +53,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Compare',
         title: 'Inside',
         sentence:
-            'What has it learnt, and how does it use it? One sample, one block, every part; drag the history to see it form.',
+            'What has it learnt, and how does it use it? One example, one block, every part; drag the history to see it form.',
         load: () => import('./within.tsx'),
     },
     {

@@ -50,7 +50,8 @@ export default function Papers() {
                     Not run yet <span class="of">{left.length} tables</span>
                 </h3>
                 <p class="say">
-                    Nothing is said of these. Each row opens its easy form: under a minute, one seed.
+                    They were not trained here, so nothing is claimed. Each row opens its easy form: under a
+                    minute, one seed.
                 </p>
                 {left.map((table) => (
                     <details key={table.name}>

@@ -67,7 +67,7 @@ export function Tokens({ sample, row, weights, task }: TokensProps) {
     const long = widest > 2 || (sample.classes > 100 && !isText(task));
     return (
         <div class="sample">
-            <ol class={`tokens${long ? ' long' : ''}`} aria-label="Tokens of the sample">
+            <ol class={`tokens${long ? ' long' : ''}`} aria-label="Tokens of the example">
                 {Array.from({ length: shown }, (_, i) => {
                     const token = written(tokens![i], task);
                     if (!questions.has(i))

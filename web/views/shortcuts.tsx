@@ -24,7 +24,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 'u', says: 'undo the last change of the runs, or redo it', does: undo },
     { keys: 'n', says: 'look into the next run', does: () => turn(1) },
     { keys: 'p', says: 'look into the previous run', does: () => turn(-1) },
-    { keys: 's', says: 'the next sample', does: () => setView({ sample: view.value.sample + 1 }) },
+    { keys: 's', says: 'the next example', does: () => setView({ sample: view.value.sample + 1 }) },
     { keys: 'e', says: 'save pictures of the view', does: () => (album.value = true) },
     { keys: 'f', says: 'projector mode: large type, the story or the chart alone', does: turnProjector },
     { keys: 'l', says: 'logarithmic loss', does: () => setView({ log: 1 - view.value.log }) },

@@ -1,6 +1,6 @@
-// stepper.tsx: through the held-out samples, one by one. What is shown of a sample comes from a worker, a
-// moment after it was asked for: the number is that of the sample that is shown, and beside it the one that
-// comes.
+// stepper.tsx: through the held-out samples, one by one: examples 1, 2, … to visitors. What is shown of one
+// comes from a worker, a moment after it was asked for: the number is that of the one that is shown, and
+// beside it the one that comes.
 import { batch } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { view } from '../state/page.ts';
@@ -41,13 +41,15 @@ export function Stepper({ name, one, pressed, children }: StepperProps) {
     );
 }
 
-/** The sample that is shown (null: none is), and the one that comes. */
+/** A sample's number, as visitors count. */
+export const counted = (sample: number): number => sample + 1;
+/** The one that is shown (null: none is), and the one that comes. */
 export function SampleNumber({ shown }: { shown: number | null }) {
     const { sample } = view.value;
     return (
         <>
-            {shown ?? sample}
-            {shown !== null && shown !== sample && <span class="coming"> → {sample}</span>}
+            {counted(shown ?? sample)}
+            {shown !== null && shown !== sample && <span class="coming"> → {counted(sample)}</span>}
         </>
     );
 }

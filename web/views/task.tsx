@@ -6,7 +6,9 @@ import { setKey } from '../state/roster.ts';
 import { AllSettings, Control, shownKeys } from './control.tsx';
 import { OwnText } from './own_text.tsx';
 import { useLive } from './part.ts';
+import { TaskPicture } from './task_picture.tsx';
 import { Worded } from './worded.tsx';
+import '../styles/task.css';
 
 export function TaskView() {
     return (
@@ -24,6 +26,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
     const keys = sharedKeys(lab(), first.values);
     const problem = useLive(first, 'problem');
     const id = `task-${first.id}`;
+    const offered = offeredTasks(lab(), first.values);
     const controls = (
         <div class="controls">
             {shownKeys(keys, first.values, problem?.key).map((key) => (
@@ -48,7 +51,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
                         value={name}
                         onChange={({ currentTarget }) => setKey(first, 'task', currentTarget.value)}
                     >
-                        {offeredTasks(lab(), first.values).map((other) => (
+                        {offered.map((other) => (
                             <option key={other.name} value={other.name}>
                                 {other.title}
                             </option>
@@ -56,9 +59,30 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
                     </select>
                 </label>
             )}
+            <TaskPicture name={name} />
             <p class="say">
                 <Worded>{task?.help ?? ''}</Worded>
             </p>
+            {!several && (
+                <details class="all-tasks">
+                    <summary>All tasks as pictures</summary>
+                    <p class="say">What is read, and below it, in another colour, what is asked.</p>
+                    <ul class="task-cards">
+                        {offered.map((other) => (
+                            <li key={other.name}>
+                                <button
+                                    type="button"
+                                    aria-pressed={other.name === name}
+                                    onClick={() => setKey(first, 'task', other.name)}
+                                >
+                                    <TaskPicture name={other.name} />
+                                    {other.title}
+                                </button>
+                            </li>
+                        ))}
+                    </ul>
+                </details>
+            )}
             {first.values['data'] === 'digits' && (
                 <p class="say">The images are procedural digits: drawn by a generator, not MNIST.</p>
             )}

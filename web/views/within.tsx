@@ -37,7 +37,7 @@ export default function Within() {
             <TimeLine entry={entry} />
             {now?.problem ? (
                 <p class="why" role="alert">
-                    This sample cannot be shown: {now.problem}
+                    This example cannot be shown: {now.problem}
                 </p>
             ) : now && now.tensors.length > 0 ? (
                 <Parts now={now} entry={entry} />
@@ -120,7 +120,7 @@ function Parts({ now, entry }: { now: Look; entry: Entry }) {
                 />
             </section>
             <div class="within">
-                <section class="within-sample" aria-label="Sample">
+                <section class="within-sample" aria-label="Example">
                     <Seen now={now} entry={entry} />
                     <Asking now={now} entry={entry} />
                 </section>
@@ -264,7 +264,7 @@ function Activations({ now, values }: { now: Look; values: Values }) {
     return (
         <details class="learnt" open>
             <summary>
-                <h3>What the sample goes through</h3>
+                <h3>What the example goes through</h3>
             </summary>
             <div class="plots">
                 {all.map((tensor) => (

@@ -10,6 +10,7 @@ import { recite, writeOn } from '../state/watching.ts';
 import { nameOf } from '../state/wording.ts';
 import { RunName } from './mark.tsx';
 import { isText, written } from './sample.tsx';
+import { counted } from './stepper.tsx';
 import { Transport } from './transport.tsx';
 import '../styles/write.css';
 
@@ -195,8 +196,8 @@ function Texts() {
             </div>
             <p class="say">
                 The same seed and weights write the same text, here and with <code>seqmix generate</code>.
-                While a run trains, its text goes on with the weights of now. The colours: the stronger, the
-                more its own letter surprised it. Below each: a line of its words after ever more steps.
+                While a run trains, its text is written with the current weights. The stronger the colour, the
+                more the letter surprised it. Below each text: a line that it wrote after more and more steps.
             </p>
         </>
     );
@@ -331,10 +332,10 @@ function Samples() {
             <Transport />
             <p class="row write-sample">
                 <button type="button" onClick={() => sample.value++}>
-                    Another sample
+                    Another example
                 </button>
                 <span class="say">
-                    Sample {sample.value}, read token by token; below a token that asks, the answer.
+                    Example {counted(sample.value)}, read token by token; below a token that asks, the answer.
                 </span>
             </p>
             <div class="write">

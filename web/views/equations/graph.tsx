@@ -6,6 +6,7 @@ import { curve, layers } from '../../charts/layers.ts';
 import { config, seen, trained } from '../../state/equations.ts';
 import { view } from '../../state/page.ts';
 import { Matrix } from '../matrix.tsx';
+import { counted } from '../stepper.tsx';
 
 const HEIGHT = 46;
 const LETTER = 7.3; // pixels of one at most, in a box
@@ -102,7 +103,7 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
             {open && !stale ? (
                 <Sample name={open} />
             ) : (
-                <p class="say">Press a box that has a name, and see it on a sample.</p>
+                <p class="say">Press a box that has a name, and see it on an example.</p>
             )}
         </section>
     );
@@ -147,7 +148,7 @@ function Sample({ name }: { name: string }) {
     return (
         <div class="plots">
             <Matrix
-                label={`${found.name} on held-out sample ${found.sample}, ${answer.step ? `after ${answer.step} steps` : 'before training'}`}
+                label={`${found.name} on example ${counted(found.sample)}, ${answer.step ? `after ${answer.step} steps` : 'before training'}`}
                 values={data}
                 rows={data.length / columns}
                 columns={columns}
