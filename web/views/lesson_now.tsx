@@ -35,12 +35,15 @@ export function Expected() {
                     <MarkSign mark={entry.mark} />
                     <span>
                         {says}
-                        <span class="unseen">: {SIGNS[state][1]}</span>
-                    </span>{' '}
-                    <span class="rate number" title="How many of the seeds measured before keep this">
-                        ({rate})
-                    </span>{' '}
-                    <span class="of number">{seen}</span>
+                        <span class="unseen">: {SIGNS[state][1]}</span>{' '}
+                        <span
+                            class="rate number"
+                            title="On how many of the seeds that were measured it holds"
+                        >
+                            ({rate})
+                        </span>{' '}
+                        <span class="of number">{seen}</span>
+                    </span>
                 </li>
             ))}
         </ul>
