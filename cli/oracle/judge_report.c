@@ -343,7 +343,13 @@ static int put_page(FILE *to, const judge_report *r, const manifest *m, const ju
         ":root{color-scheme:light dark;font:15px/1.5 sans-serif}body{margin:2em auto;max-width:80em;padding:0 1em}"
         "table{border-collapse:collapse;display:block;overflow-x:auto}"
         "th,td{border:1px solid #8886;padding:.2em .6em;text-align:left;vertical-align:top}"
-        ".wrong{background:#b42318;color:#fff}.right{background:#1a7f37;color:#fff}</style>\n"
+        ".wrong{background:#b42318;color:#fff}.right{background:#1a7f37;color:#fff}"
+        // a phone: each fault below the other, in place of six columns
+        "@media(max-width:45em){#faults tbody,#faults tr{display:block}#faults tr:first-child{display:none}"
+        "#faults tr{border-top:1px solid #8886;padding:.5em 0}#faults td{border:0;display:inline-block}"
+        "#faults td:first-child,#faults td:last-child{display:block}#faults td:nth-child(3)::before{content:'off by '}"
+        "#faults td:nth-child(4)::before{content:'allowed '}#faults td:nth-child(5):not(:empty)::before{content:'rows '}"
+        "}</style>\n"
         "<h1>seqmix judge</h1>\n<p id=\"badge\">",
         to);
     put_badge(to, r, w);
