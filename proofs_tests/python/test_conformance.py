@@ -9,6 +9,7 @@ import hashlib
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -330,6 +331,31 @@ def test_a_thread_that_shares_its_processor_waits():
         os.sched_setaffinity(0, cpus)
         other.kill()
         other.wait()
+
+
+STOPPED = """
+import sys, time
+from seqmix import _layer
+
+def work():
+    print("at work", flush=True)
+    while time.thread_time() < 1.0:
+        pass
+    return "answer"
+
+print(_layer.within(2.0, work), flush=True)
+"""
+
+
+def test_a_process_that_is_stopped():
+    """Five seconds of SIGSTOP are none of the layer's two."""
+    with subprocess.Popen([sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "at work\n"
+        other.send_signal(signal.SIGSTOP)
+        time.sleep(5)
+        other.send_signal(signal.SIGCONT)
+        said, failed = other.communicate(timeout=120)
+    assert said == "answer\n", failed
 
 
 def test_what_the_wrong_cases_share(monkeypatch):

@@ -46,15 +46,26 @@ def kept_waiting() -> dict[str, float]:
     return found
 
 
+# Seconds between two looks at a clock while a function is at work.
+TICK = 0.5
+
+
 def within(seconds: float, work: Callable[[], Any]) -> Any:
     """work(), in a thread that is given up after so many seconds; those in which a busy machine gave it no processor do
-    not count."""
+    not count, nor those in which the whole process was stopped (SIGSTOP, a suspended container): no look at a clock then,
+    and no processor time."""
     answer: queue.Queue = queue.Queue(1)
     began, before = time.monotonic(), kept_waiting()
+    looked, used, stopped = began, time.process_time(), 0.0
 
     def left() -> float:
+        nonlocal looked, used, stopped
+        last, spent = looked, used
+        looked, used = time.monotonic(), time.process_time()
+        if (still := looked - last - TICK - (used - spent)) > TICK:
+            stopped += still
         waited = max((s - before.get(of, 0.0) for of, s in kept_waiting().items()), default=0.0)
-        return seconds - (time.monotonic() - began - waited)
+        return seconds - (looked - began - waited - stopped)
 
     def run() -> None:
         try:
@@ -66,7 +77,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
     patience = seconds
     while True:
         try:
-            value, error = answer.get(timeout=max(patience, 1e-3))
+            value, error = answer.get(timeout=min(max(patience, 1e-3), TICK))
             break
         except queue.Empty:
             patience = left()
