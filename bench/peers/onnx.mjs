@@ -1,5 +1,5 @@
-// onnx.mjs: the node tests of `seqmix vectors --onnx` run by onnxruntime-node (--web: onnxruntime-web, --chromium:
-// that in Chromium), results as node tests again, which `seqmix judge` reads:
+// onnx.mjs: the node tests of `seqmix vectors --onnx` run by onnxruntime-node (--web: onnxruntime-web,
+// --chromium: that in Chromium), results as node tests again, which `seqmix judge` reads:
 //     npm install --prefix FOLDER --ignore-scripts onnxruntime-node
 //     node bench/peers/onnx.mjs SET RESULTS --runtime FOLDER
 //     seqmix judge --manifest SET/manifest.json RESULTS --f32 --partial

@@ -42,6 +42,10 @@ const hard_case hard_cases[] = {
     {"delta_core", "head_shut", "{\"L\":523,\"H\":2,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL, SHUT},
     {"delta_core", "channel", "{\"L\":300,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, NULL},
     {"delta_core", "channel_shut", "{\"L\":401,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, SHUT},
+    {"delta_core", "l2", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":8,\"mode\":\"head\",\"qk_norm\":\"l2\"}", NULL,
+     NULL},
+    {"delta_core", "l2_faint", "{\"L\":300,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"head\",\"qk_norm\":\"l2\"}",
+     NULL, "q*-10 k*-10"}, // what is added under the root decides
     {"selective_scan", "long", "{\"L\":4096,\"D\":4,\"S\":4}", NULL, "dt*-6"},
     {"selective_scan", "steps_apart", "{\"L\":333,\"D\":4,\"S\":4}", NULL,
      "dt:0.0001220703125,0.5,24"}, // nearly nothing, and all forgotten
@@ -100,8 +104,8 @@ const hard_case hard_cases[] = {
      "q*4 k*4"},
     {"attn_core", "sinks", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8}", "q_gain k_gain", "sinks:-80,90"},
     {"attn_core", "packed", "{\"L\":300,\"H\":2,\"Hkv\":2,\"d\":8,\"mode\":\"packed\",\"N\":6}", NULL, NULL},
-    {"fox_core", "shut", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8}", NULL, SHUT_WHOLE},
-    {"fox_core", "open", "{\"L\":1025,\"H\":1,\"Hkv\":1,\"d\":8}", NULL, OPEN},
+    {"fox_core", "shut", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8}", "sinks q_gain k_gain", SHUT_WHOLE},
+    {"fox_core", "open", "{\"L\":1025,\"H\":1,\"Hkv\":1,\"d\":8}", "sinks q_gain k_gain", OPEN},
     {"path_core", "gated", "{\"L\":321,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"gated\"}", NULL,
      "g:0,-0.125,-8 beta:0,1,2"},
     {"diff_core", "long", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8,\"lam_init\":0.8}", NULL, NULL},

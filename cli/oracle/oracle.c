@@ -2,6 +2,7 @@
 // oracle_*.c.
 #include "oracle.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +68,36 @@ static int add_param(params *p, const oracle_mechanism *m, const char *name, siz
     return 0;
 }
 
+// Whether name, source and parameters of a mechanism have each word of "gated_delta", in any case.
+static int says_all(const oracle_mechanism *m, const char *words) {
+    char all[1024], word[64];
+    snprintf(all, sizeof all, "%s %s %s", m->name, m->source, m->params);
+    for (char *c = all; *c; c++) *c = (char)tolower((unsigned char)*c);
+    for (size_t n; *words; words += n + (words[n] != 0)) {
+        n = strcspn(words, "_- ");
+        if (n >= sizeof word) return 0;
+        for (size_t i = 0; i <= n; i++) word[i] = i < n ? (char)tolower((unsigned char)words[i]) : 0;
+        if (!strstr(all, word)) return 0;
+    }
+    return 1;
+}
+
 static const oracle_mechanism *find(const char *name) {
     const oracle_mechanism *m = oracle_find(name);
-    if (!m) cli_fail("oracle: there is no mechanism '%.60s'; seqmix oracle --list tells them", name);
-    return m;
+    char near[300] = "";
+    if (m) return m;
+    for (const oracle_mechanism *other = oracle_next(NULL); other; other = oracle_next(other))
+        if (says_all(other, name) && strlen(near) + strlen(other->name) + 3 < sizeof near)
+            snprintf(near + strlen(near), sizeof near - strlen(near), "%s%s", near[0] ? ", " : "",
+                     other->name);
+    cli_fail("oracle: there is no mechanism '%.60s'%s%s; seqmix oracle --list tells them", name,
+             near[0] ? ": near it are " : "", near);
+    return NULL;
 }
 
 typedef struct {
     const char *mechanism, *manifest, *in, *out;
-    int heads_apart, list;
+    int layout, list;
     cli_list params;
 } options;
 
@@ -83,15 +105,15 @@ static int run_folder(const options *o, params *p) {
     oracle_request r = {find(o->mechanism), NULL, 0, o->in, o->out};
     if (!r.mechanism) return 2;
     if (!o->in || !o->out) return cli_fail("oracle: %s needs --in DIR and --out DIR", o->mechanism);
-    r.heads_apart = o->heads_apart;
-    if (r.heads_apart && !oracle_has_heads(r.mechanism)) {
+    r.layout = o->layout;
+    if (r.layout && !oracle_has_heads(r.mechanism)) {
         char names[300] = "";
         for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m))
             if (oracle_has_heads(m))
                 snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "",
                          m->name);
-        return cli_fail("oracle: --layout bhld is for q, k, v; %s has none, but %s do", r.mechanism->name,
-                        names);
+        return cli_fail("oracle: --layout bhld and blhd are for q, k, v; %s has none, but %s do",
+                        r.mechanism->name, names);
     }
     strcpy(p->text + p->length, p->n_given ? "}" : "{}");
     r.params = p->text;
@@ -104,8 +126,8 @@ static const cli_option table[] = {
     {"--mode", "NAME", "the mechanism's mode: short for --param mode=NAME", OPTION_EACH,
      offsetof(options, params), 0, 0},
     {"--param", "NAME=VALUE", "a parameter of the mechanism", OPTION_EACH, offsetof(options, params), 0, 0},
-    {"--layout", "bld|bhld", "q, k, v as [...][L][H*d] or as [...][H][L][d]", OPTION_WORD,
-     offsetof(options, heads_apart), 0, 0},
+    {"--layout", "bld|bhld|blhd", "q, k, v as [...][L][H*d], [...][H][L][d] or [...][L][H][d]", OPTION_WORD,
+     offsetof(options, layout), 0, 0},
     {"--list", NULL, "every mechanism with its parameters and arrays, or that of one", OPTION_FLAG,
      offsetof(options, list), 0, 0},
     {"--manifest", "FILE", "every case of a set of test vectors", OPTION_TEXT, offsetof(options, manifest), 0,
@@ -152,7 +174,7 @@ static int oracle(int argc, char **argv) {
         return 0;
     }
     if (o.mechanism && !o.manifest) return add_params(&p, &o) ? 2 : run_folder(&o, &p);
-    if (!o.manifest || !o.out || o.mechanism || o.in || o.heads_apart || o.params.n)
+    if (!o.manifest || !o.out || o.mechanism || o.in || o.layout || o.params.n)
         return cli_fail("oracle: it needs a MECHANISM with --in DIR and --out DIR, or --manifest FILE and "
                         "--out DIR alone");
     return oracle_manifest_run(o.manifest, o.out);

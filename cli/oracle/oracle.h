@@ -8,11 +8,14 @@
 // oracle_manifest.c: every case of a set of test vectors.
 int oracle_manifest_run(const char *manifest, const char *out);
 
+// [..., L, H*d], [..., H, L, d] and [..., L, H, d]
+typedef enum { ORACLE_BLD, ORACLE_BHLD, ORACLE_BLHD } oracle_layout;
+
 // oracle_folder.c: one mechanism on NAME.npy of folder `in`.
 typedef struct {
     const oracle_mechanism *mechanism;
     const char *params; // JSON text of an object
-    int heads_apart;    // 1: q, k, v, y and their gradients are [..., H, L, d]; 0: [..., L, H*d]
+    int layout;         // of q, k, v, y and their gradients: an oracle_layout
     const char *in, *out;
 } oracle_request;
 int oracle_folder_run(const oracle_request *request);

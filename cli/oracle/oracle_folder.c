@@ -15,7 +15,7 @@ typedef struct {
     const oracle_request *r;
     json *params;
     oracle_batch b;
-    // With --layout bhld: how many heads each input was given with, and what they were found to be called.
+    // With heads apart: how many each input was given with, and what they were found to be called.
     size_t heads[ORACLE_MAX_ARRAYS];
     char found[1024]; // as JSON, ,"NAME":NUMBER each
 } folder_run;
@@ -25,19 +25,31 @@ static int fail_case(const folder_run *f) {
 }
 
 // Of an array whose rows are all heads side by side: what the number of heads is called, and what a head's
-// part of a row is: "d", or "" where that is one number. 0: it is no such array, or the layout is bld.
+// part of a row is: "d", or "" where that is one number. steps: so many of its rows are one of the others'
+// (DeltaProduct's keys). 0: it is no such array, or the layout is bld.
 typedef struct {
     char heads[16], columns[16];
+    size_t steps;
 } apart;
+static size_t steps_of(const folder_run *f) {
+    size_t n = 0;
+    oracle_declared d;
+    const json *given = json_get(f->params, "n");
+    for (const char *at = f->r->mechanism->params; !n && oracle_next_declared(&at, &d);)
+        if (!strcmp(d.name, "n")) n = strtoul(d.value, NULL, 10);
+    return given && (!json_size(given, &n) || !n) ? 1 : n; // another n is refused where it is read
+}
 static int apart_of(const folder_run *f, const oracle_array *a, apart *to) {
-    const char *at = a->shape + 2, *times = strchr(a->shape, '*');
-    memset(to, 0, sizeof *to);
-    if (!f->r->heads_apart || strncmp(a->shape, "L ", 2) || strchr(at, ' ')) return 0;
+    const char *at = a->shape + 2, *times;
+    *to = (apart){.steps = 1};
+    if (!f->r->layout || strncmp(a->shape, "L ", 2) || strchr(at, ' ')) return 0;
     if (!strcmp(at, "D")) {
         strcpy(to->heads, "H"), strcpy(to->columns, "d");
         return 1;
     }
+    if (!strncmp(at, "n*H", 3)) to->steps = steps_of(f), at += 2;
     if (*at != 'H') return 0;
+    times = strchr(at, '*');
     snprintf(to->heads, sizeof to->heads, "%.*s", (int)strcspn(at, "*"), at);
     if (times) snprintf(to->columns, sizeof to->columns, "%s", times + 1);
     return 1;
@@ -81,19 +93,24 @@ static int tell(folder_run *f, const char *name, size_t value) {
 
 static int join_heads(folder_run *f, npy *a, const char *name, const apart *is, size_t *heads) {
     char shape[160];
-    const size_t wide = is->columns[0] != 0, least = 2 + wide;
+    const size_t wide = is->columns[0] != 0, least = 2 + wide, first = f->r->layout == ORACLE_BHLD;
+    npy_shape_text(shape, sizeof shape, a->ndim, a->shape);
     if (a->ndim < least || a->count == 0)
-        return cli_fail("oracle: %s has the shape %s; --layout bhld wants [...][H][L]%s", name,
-                        npy_shape_text(shape, sizeof shape, a->ndim, a->shape), wide ? "[d]" : "");
-    size_t *tail = a->shape + a->ndim - least, H = tail[0], L = tail[1], d = wide ? tail[2] : 1;
-    size_t row = d * npy_item_size(a->dtype);
-    void *to = malloc(a->count * npy_item_size(a->dtype));
-    if (!to) return cli_fail("oracle: not enough memory for %s", name);
-    move_heads(to, a->data, a->count / (H * L * d), H, L, row, 0);
-    free(a->data);
-    a->data = to;
-    tail[0] = L;
-    tail[1] = H * d;
+        return cli_fail("oracle: %s has the shape %s; --layout %s wants [...]%s%s", name, shape,
+                        first ? "bhld" : "blhd", first ? "[H][L]" : "[L][H]", wide ? "[d]" : "");
+    size_t *tail = a->shape + a->ndim - least, H = tail[!first], L = tail[first], d = wide ? tail[2] : 1;
+    if (L % is->steps)
+        return cli_fail("oracle: %s has the shape %s: %zu rows, which are no whole number of n = %zu", name,
+                        shape, L, is->steps);
+    if (first) {
+        void *to = malloc(a->count * npy_item_size(a->dtype));
+        if (!to) return cli_fail("oracle: not enough memory for %s", name);
+        move_heads(to, a->data, a->count / (H * L * d), H, L, d * npy_item_size(a->dtype), 0);
+        free(a->data);
+        a->data = to;
+    }
+    tail[0] = L / is->steps;
+    tail[1] = is->steps * H * d;
     a->ndim -= wide;
     *heads = H;
     if (strcmp(is->heads, "H") && !strchr(is->heads, '|') && tell(f, is->heads, H)) return -1;
@@ -118,7 +135,7 @@ static int share_heads(folder_run *f) {
                             f->heads[i], H, given ? "the parameter" : "the most that an array has");
         if (!strcmp(in->is->name, "dy"))
             return cli_fail("oracle: dy has %zu heads; it must have H = %zu, as y", f->heads[i], H);
-        const size_t row = a->shape[a->ndim - 1] / f->heads[i] * npy_item_size(a->dtype),
+        const size_t row = a->shape[a->ndim - 1] / (is.steps * f->heads[i]) * npy_item_size(a->dtype),
                      each = H / f->heads[i];
         const size_t parts = a->count * npy_item_size(a->dtype) / row;
         char *to = malloc(size_fits(size_mul(parts, each, row)));
@@ -197,10 +214,11 @@ static int read_inputs(folder_run *f) {
 
 // ---- Writing
 
-// [...][L][H*d] becomes [...][H][L][d], or, of a gradient whose input came with fewer heads, the sums of
-// those that shared one.
+// [...][L][H*d] becomes [...][H][L][d] or [...][L][H][d]; of a gradient whose input came with fewer heads,
+// the sums of those that shared one.
 static int split_heads(const folder_run *f, oracle_batch_result *r, const apart *is) {
-    const size_t H = heads_called(f, is->heads), L = r->shape[r->ndim - 2], d = r->shape[r->ndim - 1] / H;
+    const size_t H = heads_called(f, is->heads), L = r->shape[r->ndim - 2] * is->steps,
+                 d = r->shape[r->ndim - 1] / (is->steps * H), first = f->r->layout == ORACLE_BHLD;
     size_t given = H;
     for (size_t i = 0; r->gradient && i < f->b.n_inputs; i++)
         if (f->b.inputs[i].is == r->is) given = f->heads[i];
@@ -208,17 +226,21 @@ static int split_heads(const folder_run *f, oracle_batch_result *r, const apart 
         return cli_fail("oracle: %s would have more than %d dimensions", r->is->name, NPY_MAX_DIMS);
     double *to = malloc((r->count + 1) * sizeof *to);
     if (!to) return cli_fail("oracle: not enough memory for %s", r->is->name);
-    const size_t blocks = r->count / (H * L * d), each = H / given;
-    move_heads(to, r->data, blocks, H, L, d * sizeof *to, 1);
-    for (size_t h = 0; each > 1 && h < blocks * given; h++)
-        for (size_t i = 0; i < L * d; i++) {
+    // n blocks of `each` heads, `part` numbers a head
+    const size_t each = H / given, part = first ? L * d : d, n = r->count / (each * part);
+    if (first)
+        move_heads(to, r->data, r->count / (H * L * d), H, L, d * sizeof *to, 1);
+    else
+        memcpy(to, r->data, r->count * sizeof *to);
+    for (size_t h = 0; each > 1 && h < n; h++)
+        for (size_t i = 0; i < part; i++) {
             double sum = 0;
-            for (size_t e = 0; e < each; e++) sum += to[(h * each + e) * L * d + i];
-            to[h * L * d + i] = sum;
+            for (size_t e = 0; e < each; e++) sum += to[(h * each + e) * part + i];
+            to[h * part + i] = sum;
         }
     free(r->data);
     r->data = to;
-    r->shape[r->ndim - 2] = given, r->shape[r->ndim - 1] = L;
+    r->shape[r->ndim - 2] = first ? given : L, r->shape[r->ndim - 1] = first ? L : given;
     if (is->columns[0]) r->shape[r->ndim++] = d;
     return 0;
 }

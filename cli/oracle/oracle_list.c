@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "oracle.h"
+#include "vectors.h"
 
 int oracle_has_heads(const oracle_mechanism *m) {
     for (const oracle_array *a = m->arrays; a->name; a++)
@@ -54,6 +55,18 @@ static void print_arrays(const oracle_mechanism *m, oracle_kind kind, const char
     }
 }
 
+// The paragraphs of a set's README that name the mechanism: its equations.
+static void print_equations(const oracle_mechanism *m) {
+    char name[64];
+    snprintf(name, sizeof name, "`%s`", m->name);
+    for (const char *at = strstr(vectors_readme, "\n* "); at && at[1] == '*';) {
+        const char *next = strstr(at + 1, "\n* "), *found = strstr(at, name);
+        if (!next) next = at + strlen(at);
+        if (found && found < next) printf("%.*s\n", (int)(next - at - 1), at + 1);
+        at = *next ? next : NULL;
+    }
+}
+
 static void print_mechanism(const oracle_mechanism *m) {
     printf("%s: %s\n", m->name, m->source);
     print_params(m);
@@ -66,6 +79,7 @@ static void print_mechanism(const oracle_mechanism *m) {
 void oracle_list(const oracle_mechanism *only) {
     if (only) {
         print_mechanism(only);
+        print_equations(only);
         return;
     }
     printf(

@@ -34,6 +34,8 @@
 #define QKVO INPUT("x", "L D"), INPUT("wq", "D D"), INPUT("wk", "D D"), INPUT("wv", "D D"), INPUT("wo", "D D")
 // Attention alone, on queries, keys and values that are given.
 #define QKV INPUT("q", "L D"), INPUT("k", "L D"), INPUT("v", "L D")
+// Last of the parameters, where q and k are given: oracle_run norms each head's part of their rows.
+#define QK_NORM " qk_norm:none|l2|rms=none"
 #define END                                                                                                  \
     { ORACLE_INPUT, NULL, NULL, NULL, 0 }
 // dy may take a shape that hangs on a choice.

@@ -34,7 +34,14 @@ test('texts agree with the oracle, y and every gradient, one sequence and severa
         ['gdn2_core', 'gated_delta2', 'e=b,S=s0,o=y', 16],
         ['rwkv7_core', 'rwkv7', 'w=g,u=k,c=kk,S=s0,o * root_dv=y', 16],
         ['kda_core', DELTA, 'b=beta,S=s0,o / root_dk=y', 7, '--only', 'kda_core_batched'],
-        ['fox_core', 'fox', 'f=g,attention(q, k, v, bias=f, kv_heads=Hkv)=y', 10],
+        [
+            'fox_core',
+            'fox',
+            'f=g,attention(q, k, v, bias=f, kv_heads=Hkv)=y',
+            5,
+            '--only',
+            'fox_core_grouped',
+        ],
         ['mingru_core', 'mingru', 'z=sigmoid(z),h=h0,h=y', 0, '--only', 'mingru_core_plain'],
     ];
     for (const [mechanism, text, bind, arrays, ...more] of texts) {

@@ -39,9 +39,28 @@ const takes = (one, x) =>
     one.params.mode !== 'packed' &&
     rowsOf(one) <= 450;
 
+/** The inputs, of `qk_norm` with each head's part of a row of q and k over its length. */
+function normed(x, { qk_norm, dk }) {
+    if ((qk_norm ?? 'none') === 'none') return x;
+    assert.equal(qk_norm, 'l2');
+    const of = (name) => {
+        const to = new Float64Array(x[name].length);
+        for (let at = 0; at < to.length; at += dk) {
+            const row = x[name].subarray(at, at + dk);
+            const length = Math.sqrt(row.reduce((sum, v) => sum + v * v, 1e-6));
+            to.set(
+                row.map((v) => v / length),
+                at,
+            );
+        }
+        return to;
+    };
+    return { ...x, q: of('q'), k: of('k') };
+}
 /** A case's results; of a batch sequence after sequence. What has no batch dimension is shared. */
 function compute(set, one, implementation, fault) {
-    const x = inputsOf(set, one);
+    const raw = inputsOf(set, one);
+    const x = fault === 'norms of q and k left out' ? raw : normed(raw, one.params);
     if (!one.batch) return implementation(x, one.params, fault);
     const alone = (name) => cases(set, one.mechanism).find(({ batch, inputs }) => !batch && inputs[name]);
     const n = one.batch.reduce((a, b) => a * b, 1);

@@ -236,9 +236,10 @@ const repeated = ({ shape, data }, times) => {
     };
 };
 /** What the oracle gives on arrays by heads. */
-function byHeads(mechanism, arrays, ...more) {
+const byHeads = (mechanism, arrays, ...more) => inLayout('bhld', mechanism, arrays, ...more);
+function inLayout(layout, mechanism, arrays, ...more) {
     const out = at(`by-heads${folders++}`);
-    works('oracle', mechanism, '--layout', 'bhld', ...more, '--in', newFolder(arrays), '--out', out);
+    works('oracle', mechanism, '--layout', layout, ...more, '--in', newFolder(arrays), '--out', out);
     return Object.fromEntries(readdirSync(out).map((file) => [file.slice(0, -4), readNpy(join(out, file))]));
 }
 /** A case of [4][9][3] with two heads of keys, values and what erases, and one of gates. */
@@ -295,6 +296,75 @@ test('--layout bhld: an array with fewer heads has them shared, its gradient is 
     refuses(/q has 4 heads, which do not divide H = 2, the parameter/, ...by(few(), '--param', 'H=2'));
     refuses(/dy has 2 heads; it must have H = 4, as y/, ...by({ ...few(), dy: wave([2, 9, 3], 1) }));
     refuses(/g.npy has the shape \[9\]; --layout bhld wants/, ...by({ ...few(), g: wave([9], 1) }));
+});
+
+/** [..][9][3] of [H][L][d] as [L][H][d], or back. */
+const turned = ({ shape: [a, b, c], data }) => ({
+    shape: [b, a, c],
+    data: Array.from({ length: data.length }, (_, i) => {
+        const [x, y, e] = [Math.floor(i / (a * c)), Math.floor(i / c) % a, i % c];
+        return data[(y * b + x) * c + e];
+    }),
+});
+
+test('--layout blhd is the same numbers with the rows first, and DeltaProduct has n rows of keys for one', () => {
+    const arrays = {
+        q: wave([4, 9, 3], 0.7),
+        k: wave([2, 18, 3], 0.5),
+        v: wave([2, 18, 3], 0.3),
+        beta: array([4, 18, 1], (i) => Math.abs(Math.sin(i))),
+        g: array([1, 9, 1], (i) => -Math.abs(Math.sin(i))),
+        dy: wave([4, 9, 3], 1.7),
+    };
+    const numbers = (all) =>
+        Object.fromEntries(
+            Object.entries(all).map(([id, a]) => [
+                id,
+                a.shape[2] === 1 ? { ...a, shape: a.shape.slice(0, 2) } : a,
+            ]),
+        );
+    const heads = byHeads('deltaproduct_core', numbers(arrays));
+    const rows = inLayout(
+        'blhd',
+        'deltaproduct_core',
+        numbers(Object.fromEntries(Object.entries(arrays).map(([id, a]) => [id, turned(a)]))),
+    );
+    assert.deepEqual(Object.keys(heads).sort(), ['d_beta', 'd_g', 'd_k', 'd_q', 'd_v', 'state', 'y']);
+    assert.deepEqual(heads.d_k.shape, [2, 18, 3]);
+    assert.deepEqual(rows.d_k.shape, [18, 2, 3]);
+    for (const [id, a] of Object.entries(heads)) {
+        if (id === 'state') assert.deepEqual([...rows[id].data], [...a.data]);
+        else {
+            const all = turned({ ...rows[id], shape: [...rows[id].shape, 1].slice(0, 3) });
+            for (let i = 0; i < a.data.length; i++)
+                assert.ok(Math.abs(all.data[i] - a.data[i]) < 1e-14 * Math.max(1, Math.abs(a.data[i])), id);
+        }
+    }
+    const alone = byHeads(
+        'deltaproduct_core',
+        numbers({ ...arrays, k: repeated(arrays.k, 2), v: repeated(arrays.v, 2), g: repeated(arrays.g, 4) }),
+    );
+    assert.deepEqual([...heads.y.data], [...alone.y.data]);
+    // [L][n][H] of the mechanism's own layout
+    const flat = ({ shape, data }, n) => ({
+        shape: [9, n * shape[0] * shape[2]],
+        data: turned({ shape, data }).data,
+    });
+    const four = (id) =>
+        arrays[id].shape[0] === 4 ? arrays[id] : repeated(arrays[id], 4 / arrays[id].shape[0]);
+    const n = { k: 2, v: 2, beta: 2 };
+    const out = at('steps');
+    works(
+        ...['oracle', 'deltaproduct_core', '--param', 'H=4', '--param', 'dk=3', '--param', 'dv=3', '--in'],
+        newFolder(Object.fromEntries(Object.keys(arrays).map((id) => [id, flat(four(id), n[id] ?? 1)]))),
+        ...['--out', out],
+    );
+    assert.deepEqual(turned(heads.y).data, [...readNpy(join(out, 'y.npy')).data]);
+    const odd = newFolder(numbers({ ...arrays, k: wave([2, 17, 3], 0.5) }));
+    refuses(
+        /k.npy has the shape \[2\]\[17\]\[3\]: 17 rows, which are no whole number of n = 2/,
+        ...['oracle', 'deltaproduct_core', '--layout', 'bhld', '--in', odd, '--out', at('refused')],
+    );
 });
 
 test('packed sequences give what each alone gives, in a batch too', () => {
@@ -521,7 +591,10 @@ test('--list names every mechanism with its inputs', () => {
         assert.ok(part.startsWith(mechanism), mechanism);
         for (const id of Object.keys(inputs))
             assert.match(part, new RegExp(`^  input  ${id} +\\[`, 'm'), `${mechanism} ${id}`);
-        assert.equal(works('oracle', '--list', mechanism).trim(), part.trim());
+        const [alone, ...equations] = works('oracle', '--list', mechanism).split('\n\n');
+        assert.equal(alone.trim(), part.trim());
+        if (mechanism.endsWith('_core'))
+            assert.ok(equations.join('').includes(`\`${mechanism}\``), mechanism);
     }
     const listed = [...text.matchAll(/^(\w+): /gm)].map((match) => match[1]);
     assert.deepEqual(
@@ -538,7 +611,9 @@ test('one sentence for each wrong request, and nothing written', () => {
     const from = (arrays) => ['--in', newFolder(arrays), ...out];
     const attention = ['oracle', 'softmax_attention_qkv'];
     refuses(/no mechanism 'softmax'.*--list/, 'oracle', 'softmax', '--in', good, ...out);
-    refuses(/no mechanism 'softmax'/, 'oracle', '--list', 'softmax');
+    refuses(/no mechanism 'softmax': near it are softmax_attention, softmax_/, 'oracle', '--list', 'softmax');
+    refuses(/no mechanism 'Gated-Delta': near it are delta_core, /, 'oracle', '--list', 'Gated-Delta');
+    refuses(/no mechanism 'zzz'; seqmix oracle --list/, 'oracle', '--list', 'zzz');
     refuses(/needs --in DIR and --out DIR/, ...attention, '--in', good);
     refuses(/--in is given twice/, ...attention, '--in', good, '--in', good);
     refuses(/--out needs DIR/, ...attention, '--in', good, '--out');

@@ -474,6 +474,7 @@ export const PLANTED = [
     ['delta_core', delta, 'erased without beta', /right in row 0 alone: what is handed on/],
     ['delta_core', delta, 'erased before the gate', /./],
     ['delta_core', delta, 'beta left out', /with beta=1 everywhere/],
+    ['delta_core', delta, 'norms of q and k left out', /with qk_norm=none/],
     [
         'softmax_attention_qkv',
         attention,

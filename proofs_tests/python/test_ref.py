@@ -120,7 +120,7 @@ def test_layout_bhld_is_bld_with_heads_apart():
 # ---- Shapes that kernels have: docs/ORACLE.md's table is what was tried here (SEQMIX_SHAPES=write writes it)
 ORACLE = Path(__file__).parents[2] / "docs/ORACLE.md"
 BEGIN, END = "<!-- shapes -->\n", "<!-- /shapes -->"
-SHAPES = ["grouped", "inverse", "packed", "start state", "window", "soft cap", "sinks", "QK norm", "bhld", "scale"]
+SHAPES = ["grouped", "inverse", "packed", "start state", "window", "soft cap", "sinks", "QK norm", "bhld, blhd", "scale"]
 OF_PARAMS = {"window": "window", "soft cap": "softcap", "sinks": "sinks", "QK norm": "q_gain", "scale": "scale"}
 
 
@@ -134,7 +134,7 @@ def drawn_apart(m):
     params = {n: v for n, v in given.pop("params").items() if n not in given}
     active = {a.name: seqmix.ref._heads(a.shape) for a in m._active(params) if a.kind == "input"}
     apart = {n: h for n, h in active.items() if h and m.has_heads}
-    return {n: seqmix.ref._split(a, apart[n].columns, 4) if n in apart else a for n, a in given.items()}, params, apart
+    return {n: seqmix.ref._split(a, apart[n], {**params, "Hkv": 4}) if n in apart else a for n, a in given.items()}, params, apart
 
 
 def with_fewer(m, given, params, apart, names):
@@ -162,6 +162,7 @@ def as_each_alone(m, given, params, apart):
     """Sequences of 4, 1 and 6 rows in one give what each alone gives."""
     kind = {"layout": "bhld"} if m.has_heads else {}
     row = {n: -2 if n in apart and apart[n].columns or n == "dy" and apart else -1 if n in apart else 1 for n in given}
+    steps = {n: params["n"] if n in apart and apart[n].stepped else 1 for n in given}
     rows = {n for n in given if any(a.name == n and a.shape.startswith("L ") for a in m._arrays)}
     states = {n for n in given if n not in rows and any(a.name == n and a.sequence for a in m._arrays)}
     many = {n: np.stack([a * s for s in (1.0, 0.5, -0.25)], 1) if n in states else a for n, a in given.items()}
@@ -169,7 +170,8 @@ def as_each_alone(m, given, params, apart):
     y = [y] if isinstance(y, np.ndarray) else y
     weights = {n: 0 for n in given if n not in rows | states}
     for i, (first, last) in enumerate([(0, 4), (4, 5), (5, 11)]):
-        one = {n: np.take(a, range(first, last), row[n]) if n in rows else a for n, a in many.items()}
+        part = lambda n: range(first * steps[n], last * steps[n])  # noqa: B023
+        one = {n: np.take(a, part(n), row[n]) if n in rows else a for n, a in many.items()}
         one |= {n: many[n][:, i] for n in states}
         sizes = {n: last - first if n == "L" else v for n, v in params.items()}
         z, own = m.value_and_grad(**one, **sizes, **kind)
@@ -181,10 +183,26 @@ def as_each_alone(m, given, params, apart):
             if n in weights:
                 weights[n] = weights[n] + b
             else:
-                mine = np.take(slopes[n], range(first, last), row[n]) if n in rows else slopes[n][:, i]
+                mine = np.take(slopes[n], part(n), row[n]) if n in rows else slopes[n][:, i]
                 assert np.array_equal(mine, b), (m.name, n)
     for n, total in weights.items():
         assert n not in slopes or np.allclose(slopes[n], total, rtol=1e-12, atol=1e-12), (m.name, n)
+    return True
+
+
+def by_norm(m):
+    """With qk_norm, what q and k give whose heads' rows are of that norm."""
+    given = seqmix.testing.draw(m.name, 3, 11, (2,))
+    params = {n: v for n, v in given.pop("params").items() if n not in given}
+    width = params.get("dk") or params.get("d") or params.get("N") or params["D"] // params["H"]
+    for norm, share in ("l2", 1), ("rms", width):
+        unit = dict(given)
+        for n in "qk":
+            x = given[n].reshape(*given[n].shape[:2], -1, width)
+            unit[n] = (x / np.sqrt((x * x).sum(-1, keepdims=True) / share + 1e-6)).reshape(given[n].shape)
+        found = [m.value_and_grad(**x, **params, **more)[0] for x, more in ((given, dict(qk_norm=norm)), (unit, {}), (given, {}))]
+        y, same, raw = (x if isinstance(x, np.ndarray) else x.y for x in found)
+        assert np.allclose(y, same, rtol=1e-12, atol=1e-12) and not np.allclose(y, raw, atol=1e-3), (m.name, norm)
     return True
 
 
@@ -194,15 +212,22 @@ def shapes_of(m):
         return set()
     has = {n for n, names in OF_PARAMS.items() if any(x in m.params or x in m.inputs for x in names.split())}
     has |= {"window"} if m.name == "sliding_core" else set()
+    has |= {"QK norm"} if "qk_norm" in m.params and by_norm(m) else set()
     starts = [a for a in m._arrays if a.kind == "input" and a.sequence and a.optional and not a.shape.startswith("L ")]
     has |= {"start state"} if any(a.name in m.inputs for a in starts) else set()
     given, params, apart = drawn_apart(m)
     if m.has_heads and params.get("mode") != "packed":
-        flat = {n: seqmix.ref._join(a, apart[n].columns) if n in apart else a for n, a in given.items()}
-        (y, _), (z, _) = m.value_and_grad(**given, **params, layout="bhld"), m.value_and_grad(**flat, **params)
+        flat = {n: seqmix.ref._join(a, apart[n], params) if n in apart else a for n, a in given.items()}
+        (y, slopes), (z, _) = m.value_and_grad(**given, **params, layout="bhld"), m.value_and_grad(**flat, **params)
         y, z = (x if isinstance(x, np.ndarray) else x.y for x in (y, z))
-        assert np.array_equal(seqmix.ref._join(y, "d"), z), m.name
-        has |= {"bhld"}
+        assert np.array_equal(seqmix.ref._join(y, seqmix.ref._Heads("H", "d"), {}), z), m.name
+        blhd = {n: seqmix.ref._turned(a, apart[n]) if n in apart else a for n, a in given.items()}
+        blhd["dy"] = given["dy"].swapaxes(1, 2)
+        x, others = m.value_and_grad(**blhd, **params, layout="blhd")
+        assert np.array_equal((x if isinstance(x, np.ndarray) else x.y).swapaxes(1, 2), y), m.name
+        for n, b in slopes.items():
+            assert np.array_equal(others[n], seqmix.ref._turned(b, apart[n]) if n in apart else b), (m.name, n)
+        has |= {"bhld, blhd"}
         written = ["k" if "k" in m.inputs else "g", "v"]  # (HGRN2's gate is its key)
         if apart.keys() >= {*written} and with_fewer(m, given, params, apart, written):
             has |= {"grouped"}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import seqmix
+from seqmix import _judged
 from seqmix.testing import assert_close, check_layer, draw, tolerances
 
 torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
@@ -86,6 +87,37 @@ def test_right_bhld_and_bf16():
     check_layer(function, "softmax_attention_qkv", layout="bhld", H=4, D=32, **QUICK)
     check_layer(function, "softmax_attention_qkv", layout="bhld", H=4, D=32, dtype="bf16", **QUICK)
     check_layer(function, "softmax_attention_qkv", layout="bhld", H=4, D=32, dtype=torch.float64, **QUICK)
+
+
+def gated_delta(q, k, v, g, beta, s0=None):
+    """[B][L][H][d], the gates before beta, as fla's chunk_gated_delta_rule has them."""
+    S = q.new_zeros(*(q.shape[i] for i in (0, 2, 3)), v.shape[-1]) if s0 is None else s0
+    rows = []
+    for t in range(q.shape[1]):
+        S = g[:, t].exp()[..., None, None] * S
+        error = beta[:, t, :, None] * (v[:, t] - (k[:, t, :, None] @ S)[:, :, 0])
+        S = S + k[:, t, :, :, None] * error[:, :, None]
+        rows.append((q[:, t, :, None] @ S)[:, :, 0] * q.shape[-1] ** -0.5)
+    return torch.stack(rows, 1), S
+
+
+def test_blhd_and_arguments_by_name(monkeypatch):
+    """Inputs go by name where the function has all of them, in its layout; each way of calling, and pieces."""
+    told = dict(layout="blhd", mode="head", raises=False, bits=True)
+    plan = _judged.Judged._plan
+    calls = lambda self, seed: {c.call: c for c in reversed(plan(self, seed)) if 2 < c.rows < 66}
+    monkeypatch.setattr(_judged.Judged, "_plan", lambda self, seed: [*calls(self, seed).values()])
+    report = check_layer(gated_delta, "delta_core", budget=600, **told)
+    assert report and report.cases == 12 and len(report.bits) == 7 and not any(report.bits.values()), str(report)
+    assert set(report.worst) == {"y", "state", *(f"d_{n}" for n in ("q", "k", "v", "beta", "g", "s0"))}
+    by_place = lambda q, k, v, beta, gates, s0=None: gated_delta(q, k, v, gates, beta, s0)
+    assert check_layer(by_place, "delta_core", budget=600, **told)
+    told["bits"] = ()
+    heads_first = lambda q, k, v, g, beta: gated_delta(q, k, v, g, beta)[0].transpose(1, 2)
+    report = check_layer(heads_first, "delta_core", budget=600, **told)
+    assert "another layout? (layout='blhd' was asked for)" in str(report), str(report)
+    with pytest.raises(seqmix.SeqmixError, match="argument g, which delta_core has with mode=head or mode=channel or"):
+        check_layer(gated_delta, "delta_core", layout="blhd")
 
 
 class WrongBackward(torch.autograd.Function):
@@ -211,7 +243,7 @@ def right(q, k, v, H):
         (dict(optional=["nope"]), r"optional is \['nope'\]; a list of names is needed, of filter_maps"),
         (dict(optional="filter_maps"), "optional is 'filter_maps'; a list of names"),
         (dict(optional=["q"]), r"optional is \['q'\]"),
-        (dict(layout="lbd"), "layout is 'lbd'; it must be 'bld' or 'bhld'"),
+        (dict(layout="lbd"), "layout is 'lbd'; it must be 'bld', 'bhld' or 'blhd'"),
         (dict(L=5), "L is 5; lengths says how long"),
         (dict(nope=3), "no input or parameter nope"),
         (dict(q=3), "q is an input of softmax_attention_qkv, which is drawn"),

@@ -87,6 +87,33 @@ def name_is_data(mechanism: ref.Mechanism, name: str) -> bool:
     return any(a.name == name and a.shape.split()[0] == "L" and a.kind == "input" for a in mechanism._arrays)
 
 
+def row_axis(m: ref.Mechanism, inputs: Mapping[str, np.ndarray], name: str) -> int | None:
+    """Where an input's rows are: [...][L][D], [...][H][L][d], or, a number a head, [...][H][L]; None: it has none."""
+    if not name_is_data(m, name) or name not in inputs:
+        return None
+    ranks = {n: inputs[n].ndim for n in inputs if name_is_data(m, n)}
+    heads_first = max(ranks.values()) >= 4 and ranks[name] < max(ranks.values())
+    return -1 if heads_first or inputs[name].ndim == 1 else -2
+
+
+def rows_in(m: ref.Mechanism, inputs: Mapping[str, np.ndarray]) -> int:
+    return next(inputs[n].shape[axis] for n in inputs if (axis := row_axis(m, inputs, n)) is not None)
+
+
+def of_rows(m: ref.Mechanism, inputs: Mapping[str, np.ndarray], keep: slice) -> dict[str, np.ndarray]:
+    """The inputs with those rows alone; of one with n rows to a row of the others (DeltaProduct's keys), n each."""
+    L = rows_in(m, inputs)
+
+    def kept(a: np.ndarray, axis: int | None) -> np.ndarray:
+        if axis is None:
+            return a
+        at = a.ndim + axis
+        apart = a.reshape(*a.shape[:at], L, -1, *a.shape[at + 1 :])[(slice(None),) * at + (keep,)]
+        return np.ascontiguousarray(apart.reshape(*a.shape[:at], -1, *a.shape[at + 1 :]))
+
+    return {n: kept(a, row_axis(m, inputs, n)) for n, a in inputs.items()}
+
+
 def _draw_piece(
     m: ref.Mechanism, random: np.random.Generator, sizes: Mapping[str, Any], optional: Any
 ) -> tuple[dict[str, np.ndarray], float]:

@@ -92,8 +92,7 @@ class Judge:
         """One sentence, and how much it tells. behaviour: tries the function itself, says what is odd about
         it, or ""."""
         if mine.shape != theirs.shape:
-            text = f"the shape is {shape_text(mine.shape)}, not {shape_text(theirs.shape)}"
-            return text + f": another layout? (layout={self.layout!r} was asked for)" * (mine.size == theirs.size), NAMED
+            return f"the shape is {shape_text(mine.shape)}, not {shape_text(theirs.shape)}", NAMED
         odd = behaviour() if np.isfinite(mine).all() and mine.any() else ""
         if odd.startswith("two calls"):
             return odd, NAMED
@@ -104,11 +103,11 @@ class Judge:
         """What the oracle's library says of the first sequence that is wrong."""
         name, gradient = which.removeprefix("d_"), which.startswith("d_")
         active = {a.name: a for a in self.m._active(self.params) if a.kind == "input" or not gradient}
-        apart = {n: c for n, a in active.items() if self.layout == "bhld" and (c := ref._heads(a.shape)) is not None}
+        apart = {n: c for n, a in active.items() if self.layout != "bld" and (c := ref._heads(a.shape)) is not None}
         heads = int(self.params.get("H", 1))
 
         def joined(n: str, a: np.ndarray) -> np.ndarray:
-            return ref._join(a, apart[n].columns) if n in apart else a
+            return ref._join(a, apart[n], self.params) if n in apart else a
 
         inputs = {n: joined(n, a) for n, a in self.inputs.items()}
         mine, theirs, scale = joined(name, mine), joined(name, theirs), scale_of(theirs)

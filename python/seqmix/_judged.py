@@ -10,12 +10,12 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _plan, ref
-from ._draws import draw, usual_sizes
+from ._draws import draw, row_axis, usual_sizes
 from ._errors import SeqmixError
 from ._faults import NAMED, VAGUE, Judge
 from ._formats import FORMATS, rounded
 from ._kinds import change
-from ._layer import Got, Hangs, Layer, row_axis
+from ._layer import Got, Hangs, Layer
 from ._relations import NAMES, measured
 from ._report import FOLLOWS, Fault, Report
 from ._tolerances import error_of, rms_of, scale_of
@@ -112,7 +112,7 @@ class Judged:
             seed,
             but,
             start=any(n in self.layer.states for n in self.optional),
-            same_heads=not (self.layout == "bhld" or self.layer.takes("Hq" if "Hq" in m.params else "H")),
+            same_heads=not (self.layout != "bld" or self.layer.takes("Hq" if "Hq" in m.params else "H")),
             huge=int(math.log2(form.huge)),
             saturated=form.most > 1e5,
         )
@@ -134,9 +134,9 @@ class Judged:
             drawn = {n: a if a.dtype == np.int32 else rounded(a, self.drawn_in) for n, a in drawn.items()}
         if case.call == "expanded" and "dy" in drawn:
             drawn["dy"] = np.ones_like(drawn["dy"])
-        if self.layout == "bhld":
+        if self.layout != "bld":
             drawn = {
-                n: ref._split(a, h.columns, h.number(sizes)) if (h := _heads(self.m, n, sizes)) is not None else a
+                n: ref._split(a, h, sizes) if (h := _heads(self.m, n, sizes)) is not None else a
                 for n, a in drawn.items()
             }
         return drawn, {n: v for n, v in sizes.items() if n not in drawn}
@@ -247,7 +247,12 @@ class Judged:
             except Exception:
                 return ""
 
-        return w.judge.explain(w.mine, w.judge.results[w.name], w.name, odd)
+        theirs = w.judge.results[w.name]
+        if w.mine.shape == theirs.shape:
+            return w.judge.explain(w.mine, theirs, w.name, odd)
+        text, worth = w.judge.explain(self.layer.turn(w.name, w.mine), self.layer.turn(w.name, theirs), w.name, odd)
+        layout = "blhd" if self.layer.turned else self.layout
+        return text + f": another layout? (layout={layout!r} was asked for)" * (w.mine.size == theirs.size), worth
 
 
 def _telling(w: Wrong, by_plan: bool) -> tuple:

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import ref
 from ._errors import SeqmixError
-from ._draws import name_is_data
+from ._draws import of_rows, rows_in
 from ._tolerances import float64
 
 
@@ -172,14 +172,23 @@ class Numpy:
 
 
 class Layer:
-    """function, called with a mechanism's required inputs by position, in its order, and with optional ones
-    and parameters where it has their names. backward(dy, inputs by name, parameters by name): gradients by
-    name, where there is no autograd."""
+    """function, called with a mechanism's required inputs by name where it has arguments of all their names, else by
+    position, in the mechanism's order; with optional ones and parameters where it has their names. backward(dy, inputs
+    by name, parameters by name): gradients by name, where there is no autograd. turned: the function's arrays are
+    [...][L][H][d]; here they are [...][H][L][d] all the same."""
 
     def __init__(
-        self, function: Callable, m: ref.Mechanism, arrays: Any, backward: Callable | None, limit: float
+        self,
+        function: Callable,
+        m: ref.Mechanism,
+        arrays: Any,
+        backward: Callable | None,
+        limit: float,
+        turned: bool = False,
     ) -> None:
         self.function, self.m, self.arrays, self.backward, self.limit = function, m, arrays, backward, limit
+        self.turned = turned
+        self.apart: dict[str, Any] = {}  # arrays that are turned, of the case at work
         self.spent = 0.0  # seconds of processor time, of the threads that called it
         self.accepts = accepted(function)
         self.anything = any(p.kind is p.VAR_KEYWORD for p in self.accepts.values())
@@ -188,13 +197,29 @@ class Layer:
             a for a in dict.fromkeys(a.name for a in m._arrays if a.optional and _is_state(a))
         ]
 
+    def by_name(self, name: str) -> bool:
+        of = self.accepts.get(ref._python_name(name))
+        return of is not None and of.kind in (of.POSITIONAL_OR_KEYWORD, of.KEYWORD_ONLY)
+
+    def turn(self, name: str, array: np.ndarray) -> np.ndarray:
+        """Between the function's layout and ours, both ways."""
+        heads = self.apart.get(name.removeprefix("d_"))
+        return array if heads is None else ref._turned(array, heads)
+
+    def _of(self, params: Mapping[str, Any]) -> None:
+        active = self.m._active(params) if self.turned else ()
+        self.apart = {a.name: h for a in active if (h := ref._heads(a.shape)) is not None}
+
     def takes(self, name: str) -> bool:
         return ref._python_name(name) in self.accepts or self.anything
 
     def call(self, tensors: Mapping[str, Any], params: Mapping[str, Any]) -> list[Any]:
         """[y, states ...], None where a state is not given back."""
-        first = [t for n, t in tensors.items() if n not in self.optional]
-        named = {ref._python_name(n): t for n, t in tensors.items() if n in self.optional}
+        needed = {n: t for n, t in tensors.items() if n not in self.optional}
+        named_too = all(map(self.by_name, needed))
+        first = [] if named_too else list(needed.values())
+        named = {ref._python_name(n): t for n, t in needed.items() if named_too}
+        named |= {ref._python_name(n): t for n, t in tensors.items() if n in self.optional}
         named |= {ref._python_name(n): v for n, v in params.items() if self.takes(n)}
         y = self.function(*first, **named)
         several = list(y) if isinstance(y, (tuple, list)) else [y]
@@ -208,18 +233,19 @@ class Layer:
 
     def try_once(self, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any]) -> np.ndarray:
         """y, without gradients."""
+        self._of(params)
 
         def work() -> np.ndarray:
             made = self._made(inputs)
             if not self.arrays.grad_ways:
-                return float64(self.call(made, params)[0], "y")
+                return self.turn("y", float64(self.call(made, params)[0], "y"))
             with self.arrays.quietly("no_grad"):
-                return float64(self.call(made, params)[0], "y")
+                return self.turn("y", float64(self.call(made, params)[0], "y"))
 
         return self.within(work)
 
     def _made(self, inputs: Mapping[str, np.ndarray], grad: Any = (), strided: bool = False) -> dict[str, Any]:
-        return {n: self.arrays.make(inputs[n], n in grad, strided) for n in self.m.inputs if n in inputs}
+        return {n: self.arrays.make(self.turn(n, inputs[n]), n in grad, strided) for n in self.m.inputs if n in inputs}
 
     def run(
         self,
@@ -232,6 +258,7 @@ class Layer:
     ) -> Got:
         """One case. wanted: the inputs by which there is a gradient; number: chooses among what a way leaves
         open (which input is alone, where pieces end)."""
+        self._of(params)
         return self.within(lambda: self._run(way, inputs, others, params, wanted, number))
 
     def within(self, work: Callable[[], Any]) -> Any:
@@ -293,20 +320,20 @@ class Layer:
         if way == "refilled":
             for name, t in made.items():
                 if others[name].dtype != np.int32:
-                    self.arrays.fill(t, others[name])
+                    self.arrays.fill(t, self.turn(name, others[name]))
         else:
             made = self._made(others, by)
         second = self.call(made, params)
         after = float64(outputs[0], "y")
         if not np.array_equal(before, after, equal_nan=True):
             got.odd.append("the first call's y changed with the next call: an output buffer is used again")
-        got.arrays.append((0, self.m.outputs[0], before))
+        got.arrays.append((0, self.m.outputs[0], self.turn("y", before)))
         self._keep(got, 1, second)
         if by:
             self._gradients(got, 1, way, second[0], made, others, params, by)
 
     def _gradients(self, got, which, way, y, made, inputs, params, by) -> None:
-        dy = inputs["dy"]
+        dy = self.turn("dy", inputs["dy"])
         if tuple(y.shape) != dy.shape:
             return
         if not self.arrays.grad_ways:
@@ -318,7 +345,7 @@ class Layer:
             slopes = self._autograd(got, way, y, made, dy)
         for n in by:
             share = 0.5 if way == "twice" and self.arrays.grad_ways else 1.0
-            value = np.zeros(inputs[n].shape) if slopes.get(n) is None else float64(slopes[n], f"d_{n}") * share
+            value = np.zeros(inputs[n].shape) if slopes.get(n) is None else self.turn(n, float64(slopes[n], f"d_{n}")) * share
             got.arrays.append((which, f"d_{n}", value))
 
     def _autograd(self, got, way, y, made, dy) -> dict[str, Any]:
@@ -340,11 +367,11 @@ class Layer:
             got.odd.append(odd)
         for name, value in zip(self.m.outputs, outputs):
             if value is not None and self.arrays.is_one(value):
-                got.arrays.append((which, name, float64(value, name).copy()))
+                got.arrays.append((which, name, self.turn(name, float64(value, name)).copy()))
 
     def _unchanged(self, got: Got, made: Mapping[str, Any], inputs: Mapping[str, np.ndarray]) -> None:
         for name, t in made.items():
-            if not np.array_equal(float64(t, name), inputs[name], equal_nan=True):
+            if not np.array_equal(float64(t, name), self.turn(name, inputs[name]), equal_nan=True):
                 got.odd.append(f"{name}, an input, is changed by the call")
 
     # ---- Reading on: rows in two pieces, the second from the first's states
@@ -362,38 +389,17 @@ class Layer:
     ) -> list[np.ndarray] | None:
         """[y, states ...] of rows that are read piece by piece, from edge to edge, each from the states of the
         one before; None: the function gives no states back."""
+        self._of(params)
         found, carried = [], {n: inputs[n] for n in self.states if n in inputs}
         for first, last in zip(edges, edges[1:]):
             piece = {**of_rows(self.m, inputs, slice(first, last)), **carried}
             outputs = self.call(self._made({n: a for n, a in piece.items() if n != "dy"}), params)
             if len(outputs) < len(self.m.outputs) or any(s is None for s in outputs):
                 return None
-            found.append(float64(outputs[0], "y"))
+            found.append(self.turn("y", float64(outputs[0], "y")))
             carried = {n: float64(s, n) for n, s in zip(self.states, outputs[1:])}
         return [np.concatenate(found, -2), *(carried[n] for n in self.states)]
 
 
 def _is_state(a: Any) -> bool:
     return a.kind == "input" and a.name.endswith("0") and not a.shape.startswith("L")
-
-
-def row_axis(m: ref.Mechanism, inputs: Mapping[str, np.ndarray], name: str) -> int | None:
-    """Where an input's rows are: [...][L][D], [...][H][L][d], or, a number a head, [...][H][L]; None: it has none."""
-    if not name_is_data(m, name) or name not in inputs:
-        return None
-    ranks = {n: inputs[n].ndim for n in inputs if name_is_data(m, n)}
-    heads_first = max(ranks.values()) >= 4 and ranks[name] < max(ranks.values())
-    return -1 if heads_first or inputs[name].ndim == 1 else -2
-
-
-def rows_in(m: ref.Mechanism, inputs: Mapping[str, np.ndarray]) -> int:
-    return next(inputs[n].shape[axis] for n in inputs if (axis := row_axis(m, inputs, n)) is not None)
-
-
-def of_rows(m: ref.Mechanism, inputs: Mapping[str, np.ndarray], keep: slice) -> dict[str, np.ndarray]:
-    """The inputs with those rows alone."""
-    axes = {n: row_axis(m, inputs, n) for n in inputs}
-    return {
-        n: a if axes[n] is None else np.ascontiguousarray(a[..., keep] if axes[n] == -1 else a[..., keep, :])
-        for n, a in inputs.items()
-    }

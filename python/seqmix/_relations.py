@@ -7,9 +7,9 @@ from typing import Any, Mapping
 import numpy as np
 
 from . import ref
-from ._draws import name_is_data
+from ._draws import name_is_data, of_rows, row_axis
 from ._errors import SeqmixError
-from ._layer import Layer, of_rows, row_axis, within
+from ._layer import Layer, within
 
 NAMES = {
     "later": "later rows change earlier ones",

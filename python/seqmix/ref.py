@@ -103,10 +103,15 @@ class _Case:
         return np.ctypeslib.as_array(ctypes.cast(at, ctypes.POINTER(ctypes.c_double)), shape).copy()
 
 
-# With layout="bhld": [...][L][H*d] in the library is [...][H][L][d] here, and [...][L][H] is [...][H][L].
+# With layout="bhld": [...][L][H*d] in the library is [...][H][L][d] here, and [...][L][H] is [...][H][L]; of
+# DeltaProduct's keys, [...][L][n*H*d] is [...][H][L*n][d]. "blhd": [...][L][H][d] and [...][L][H].
+LAYOUTS = ("bld", "bhld", "blhd")
+
+
 class _Heads(NamedTuple):
     called: str  # "H", "Hkv"; "Hq|Hv": the larger
     columns: str  # what a head's part of a row is: "d", "" (one number)
+    stepped: bool = False  # n of its rows are one of the others'
 
     def number(self, sizes: Mapping[str, Any]) -> int:
         return max(int(sizes.get(name, 1)) for name in self.called.split("|"))
@@ -119,8 +124,15 @@ def _heads(shape: str) -> _Heads | None:
         return None
     if tokens[1] == "D":
         return _Heads("H", "d")
-    called, _, columns = tokens[1].partition("*")
-    return _Heads(called, columns) if called.startswith("H") else None
+    stepped = tokens[1].startswith("n*")
+    called, _, columns = tokens[1].removeprefix("n*").partition("*")
+    return _Heads(called, columns, stepped) if called.startswith("H") else None
+
+
+def _turned(array: np.ndarray, heads: _Heads) -> np.ndarray:
+    """[...][H][L][d] as [...][L][H][d], and back."""
+    axes = (-3, -2) if heads.columns else (-2, -1)
+    return np.ascontiguousarray(np.swapaxes(array, *axes)) if array.ndim >= -axes[0] else array
 
 
 def _shared(array: np.ndarray, heads: _Heads, each: int) -> np.ndarray:
@@ -129,18 +141,18 @@ def _shared(array: np.ndarray, heads: _Heads, each: int) -> np.ndarray:
     return array.reshape(*array.shape[:at], -1, each, *array.shape[at + 1 :]).sum(at + 1)
 
 
-def _join(array: np.ndarray, columns: str) -> np.ndarray:
-    if columns:
-        array = np.moveaxis(array, -3, -2)
-        return np.ascontiguousarray(array).reshape(*array.shape[:-2], -1)
-    return np.ascontiguousarray(np.swapaxes(array, -1, -2))
+def _join(array: np.ndarray, heads: _Heads, sizes: Mapping[str, Any]) -> np.ndarray:
+    """[...][H][L][d] becomes [...][L][H*d]."""
+    array, steps = _turned(array, heads), int(sizes.get("n", 1)) if heads.stepped else 1
+    at = array.ndim - (3 if heads.columns else 2)
+    return array.reshape(*array.shape[:at], array.shape[at] // steps, -1)
 
 
-def _split(array: np.ndarray, columns: str, heads: int) -> np.ndarray:
-    if columns:
-        array = array.reshape(*array.shape[:-1], heads, -1)
-        return np.ascontiguousarray(np.moveaxis(array, -2, -3))
-    return np.ascontiguousarray(np.swapaxes(array, -1, -2))
+def _split(array: np.ndarray, heads: _Heads, sizes: Mapping[str, Any]) -> np.ndarray:
+    """And back."""
+    steps = int(sizes.get("n", 1)) if heads.stepped else 1
+    parts = (heads.number(sizes), -1) if heads.columns else (-1,)
+    return _turned(array.reshape(*array.shape[:-2], array.shape[-2] * steps, *parts), heads)
 
 
 def _python_name(name: str) -> str:
@@ -226,8 +238,8 @@ class Mechanism:
         ]
         if self.has_heads:
             lines += [
-                'layout="bhld": rows of heads are [...][H][L][d] instead of [...][L][H*d]; an array may have fewer heads,'
-                " which then share one of its."
+                'layout="bhld": rows of heads are [...][H][L][d] instead of [...][L][H*d]; "blhd": [...][L][H][d]. In both an'
+                " array may have fewer heads, which then share one of its."
             ]
         if self._packs:
             lines += ["cu: several sequences in one array, rows cu[n] to cu[n+1] - 1 each; states are [n] of them."]
@@ -315,14 +327,14 @@ class Mechanism:
         self, args: tuple, given: dict[str, Any], layout: str
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Outputs and intermediates; gradients."""
-        if layout not in ("bld", "bhld"):
-            raise SeqmixError(f"layout is {layout!r}; it must be 'bld' or 'bhld'")
-        if layout == "bhld" and not self.has_heads:
-            raise SeqmixError(f"{self.name} takes no layout='bhld': it has no q, k, v")
+        if layout not in LAYOUTS:
+            raise SeqmixError(f"layout is {layout!r:.40}; it must be 'bld', 'bhld' or 'blhd'")
+        if layout != "bld" and not self.has_heads:
+            raise SeqmixError(f"{self.name} takes no layout={layout!r}: it has no q, k, v")
         inputs, params = self._sort(args, given)
         specs = {a.name: a for a in self._active(params) if a.kind == "input"}
-        apart = {a.name: h for a in self._active(params) if layout == "bhld" and (h := _heads(a.shape)) is not None}
-        each = self._join_heads(inputs, params, apart)
+        apart = {a.name: h for a in self._active(params) if layout != "bld" and (h := _heads(a.shape)) is not None}
+        each = self._join_heads(inputs, params, apart, layout)
         heads = params.get("H", 1)
         for name, array in inputs.items():  # dk of "L H*dk"
             size = specs[name].shape.partition(" H*")[2] if name in specs else ""
@@ -378,24 +390,34 @@ class Mechanism:
                 self._keep(*results)
         for results in (outputs, gradients):
             for name in results.keys() & apart.keys():
-                results[name] = _split(results[name], apart[name].columns, apart[name].number(params))
+                results[name] = _split(results[name], apart[name], params)
         for name in gradients.keys() & each.keys():
             gradients[name] = _shared(gradients[name], apart[name], each[name])
+        if layout == "blhd":
+            for results in (outputs, gradients):
+                results |= {name: _turned(results[name], apart[name]) for name in results.keys() & apart.keys()}
         return outputs, gradients
 
     def _join_heads(
-        self, inputs: dict[str, np.ndarray], params: dict[str, Any], apart: Mapping[str, _Heads]
+        self, inputs: dict[str, np.ndarray], params: dict[str, Any], apart: Mapping[str, _Heads], layout: str
     ) -> dict[str, int]:
         """[...][H][L][d] becomes [...][L][H*d], and what has fewer heads than H is repeated: how often, by name."""
         number, each = {}, {}
+        if any(h.stepped for h in apart.values()):
+            params.setdefault("n", _default(self.params["n"]))
         for name in inputs.keys() & apart.keys():
             least = 3 if apart[name].columns else 2
             if inputs[name].ndim < least or not inputs[name].size:
-                wanted = "[...][H][L][d]" if apart[name].columns else "[...][H][L]"
+                wanted = ("[...][H][L]" if layout == "bhld" else "[...][L][H]") + "[d]" * bool(apart[name].columns)
                 raise SeqmixError(
-                    f"{self.name}: {name} has the shape {shape_text(inputs[name].shape)}; layout='bhld' wants"
+                    f"{self.name}: {name} has the shape {shape_text(inputs[name].shape)}; layout={layout!r} wants"
                     f" {wanted}"
                 )
+            if layout == "blhd":
+                inputs[name] = _turned(inputs[name], apart[name])
+            rows, steps = inputs[name].shape[1 - least], params.get("n", 1)
+            if apart[name].stepped and (not isinstance(steps, int) or steps < 1 or rows % steps):
+                raise SeqmixError(f"{self.name}: {name} has {rows} rows, which are no whole number of n = {steps}")
             number[name] = inputs[name].shape[-least]
             if apart[name].called in self.params and apart[name].called != "H":
                 params.setdefault(apart[name].called, number[name])
@@ -418,7 +440,7 @@ class Mechanism:
                     raise SeqmixError(f"{self.name}: not enough memory for {name} with H = {heads}") from None
             if columns in self.params:
                 params.setdefault(columns, inputs[name].shape[-1])
-            inputs[name] = _join(inputs[name], columns)
+            inputs[name] = _join(inputs[name], apart[name], params)
         return each
 
     def _packed(

@@ -48,7 +48,8 @@ def check_layer(
     """Judge a PyTorch function, forward and by autograd, or a NumPy function, against the oracle's `mechanism`,
     on inputs that are drawn for it.
 
-    function: called with the mechanism's required inputs in its order, as tensors of `dtype` on `device` that
+    function: called with the mechanism's required inputs, by name where it has arguments of all their names, else
+        in the mechanism's order, as tensors of `dtype` on `device` that
         require gradients (`help(seqmix.ref.NAME)` tells their names and shapes), and by keyword with those of
         its parameters that it has arguments for. It returns y, or (y, states ...) in the order of the oracle.
     budget: seconds. Within them goes a plan of cases: rows about every edge of blocks and up to 4,097; heads,
@@ -60,8 +61,8 @@ def check_layer(
         judged as bfloat16 (docs/ORACLE.md).
     seeds, lengths: instead of the plan, so many draws of each length of sequences in a `batch`, called in the
         plainest way. A length that does not fit (bins) is rounded up.
-    layout: "bhld": q, k, v, y are [*batch][H][L][d]; else [*batch][L][H*d]. batch: leading dimensions of what
-        each sequence has its own of.
+    layout: "bhld": q, k, v, y are [*batch][H][L][d]; "blhd": [*batch][L][H][d]; else [*batch][L][H*d]. batch:
+        leading dimensions of what each sequence has its own of.
     optional: optional inputs to draw; the function gets them by name. Without it: those that it has arguments
         for.
     params: the mechanism's, `H=4`, `pool="masked"`; sizes that are not given are those of its first test
@@ -87,16 +88,19 @@ def check_layer(
     by_numpy = arrays == "numpy" or backward is not None or importlib.util.find_spec("torch") is None
     if "L" in params:
         raise SeqmixError(f"L is {params['L']!r:.40}; lengths says how long the cases are")
-    if layout not in ("bld", "bhld") or layout == "bhld" and not m.has_heads:
-        allowed = "'bld' or 'bhld'" if m.has_heads else f"'bld': {m.name} has no q, k, v"
+    if layout not in ref.LAYOUTS or layout != "bld" and not m.has_heads:
+        allowed = "'bld', 'bhld' or 'blhd'" if m.has_heads else f"'bld': {m.name} has no q, k, v"
         raise SeqmixError(f"layout is {layout!r:.40}; it must be {allowed}")
     for name, value in (("budget", budget), ("time_limit", time_limit)):
         if not 0 < real(value, name) < 1e6:
             raise SeqmixError(f"{name} is {value:g}; above 0 to a million seconds are allowed")
-    layer = Layer(function, m, Numpy(FORMATS[form].held) if by_numpy else Torch(FORMATS[form].held, device), backward, time_limit)
+    held = FORMATS[form].held
+    arrays_of = Numpy(held) if by_numpy else Torch(held, device)
+    layer = Layer(function, m, arrays_of, backward, time_limit, layout == "blhd")
+    _takes_what_there_is(layer, m, params)
     if optional is None:
         optional = [a for a in dict.fromkeys(a.name for a in m._arrays if a.optional) if a in layer.accepts]
-    judged = Judged(layer, form, layout, optional, gradients, params)
+    judged = Judged(layer, form, "bhld" if layout == "blhd" else layout, optional, gradients, params)
     claimed = wanted(bits)
     if seeds is not None or lengths is not None:
         cases = list(_said(judged, 5 if seeds is None else seeds, (1, 17, 300, 1025) if lengths is None else lengths))
@@ -111,6 +115,15 @@ def check_layer(
     if raises and not report:
         raise AssertionError(str(report))
     return report
+
+
+def _takes_what_there_is(layer: Layer, m: ref.Mechanism, params: Mapping[str, Any]) -> None:
+    """An argument that the function must get, and that is an input of the mechanism in other modes only."""
+    there = {a.name for a in m._active(params)}
+    for name, of in layer.accepts.items():
+        modes = list(dict.fromkeys(a.when for a in m._arrays if a.name == name and a.kind == "input" and a.when))
+        if of.default is of.empty and modes and name not in there:
+            raise SeqmixError(f"the function has the argument {name}, which {m.name} has with {' or '.join(modes)} only")
 
 
 def _said(judged: Judged, seeds: int, lengths: Sequence[int]) -> Iterator[_plan.Case]:
