@@ -472,7 +472,7 @@ static long input_named(const faults_case *c, const char *name) {
 // A state that is read before it is written, or whose gate meets what is being written.
 static int order_of_steps(const search *s) {
     const faults_case *c = s->c;
-    const long q = input_named(c, "q"), k = input_named(c, "k"), g = input_named(c, "g");
+    const long q = input_named(c, "q"), g = input_named(c, "g");
     const size_t L = case_rows(c), n = row_size(s->a);
     if (q < 0 || !has_rows(c, (size_t)q) || s->a->gradient || L < 2) return 0;
     if (rows_of(s->a) == L) {
@@ -488,12 +488,15 @@ static int order_of_steps(const search *s) {
         forget(&v);
         if (before) return say(s, "the row itself is not heard: the state is read before it is written");
     }
-    if (k < 0 || g < 0) return 0;
+    if (g < 0 || !has_rows(c, (size_t)g)) return 0;
+    // S_t = e^g_t T_t, where T has the gates one row late: the queries ask e^g_t T_t.
     variant v = as_it_is(c);
-    const size_t gates = v.input[g].count / L, keys = v.input[k].count / L;
-    double *x = change(&v, (size_t)k);
-    for (size_t i = 0; x && i < v.input[k].count && gates; i++)
-        x[i] *= exp(npy_value(&c->input[g], i / keys * gates + i % keys * gates / keys));
+    const size_t gates = v.input[g].count / L, columns = v.input[q].count / L;
+    double *x = change(&v, (size_t)q), *late = change(&v, (size_t)g);
+    for (size_t i = 0; x && i < v.input[q].count; i++)
+        x[i] *= exp(npy_value(&c->input[g], i / columns * gates + i % columns * gates / columns));
+    for (size_t i = 0; late && i < v.input[g].count; i++)
+        late[i] = i < gates ? 0 : npy_value(&c->input[g], i - gates);
     if (is_it(s, &v))
         return say(s, "the gate also meets what the row writes: it acts after the write, not before");
     return 0;
@@ -643,6 +646,10 @@ static int stops(const search *s) {
 
 static int pattern(const search *s, const wrong_rows *w) {
     if (!w->wrong || w->wrong == w->L) return 0;
+    const size_t rows = s->c->mechanism ? case_rows(s->c) : 0;
+    if (rows && w->L != rows) // a state's heads, a weight's inputs
+        return say(s, "wrong in %zu of %zu places of its first dimension, from %zu to %zu", w->wrong, w->L,
+                   w->first, w->last);
     const size_t run = w->last - w->first + 1;
     for (size_t block = 256; block >= 8; block /= 2) // the last block, not full
         if (w->L % block && w->first == w->L / block * block && w->wrong > 0 && w->last + 1 == w->L &&
@@ -683,7 +690,9 @@ static int pattern(const search *s, const wrong_rows *w) {
         return say(s, "right in row 0 alone%s",
                    s->a->gradient ? "" : ": what is handed on from row to row is wrong");
     if (w->last + 2 == w->L && w->wrong + 1 == w->L)
-        return say(s, "right in the last row alone: rows hear of later ones (the mask)");
+        return say(s, "right in the last row alone: %s",
+                   s->a->gradient ? "what later rows send back, through a state or the mask, is wrong"
+                                  : "rows hear of later ones (the mask)");
     if (w->last + 1 == w->L && w->wrong == run)
         return say(
             s,

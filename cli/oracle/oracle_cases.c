@@ -1,4 +1,4 @@
-// oracle_cases.c: binds named arrays and parameters to a mechanism by its declaration, and says in words what Long because whatever does not fit is told in a sentence of its own.
+// oracle_cases.c: binds named arrays and parameters to a mechanism by its declaration, and says in words what
 // does not fit: long, because each has its sentence. Mechanisms compute in oracle_table.c and ref/.
 #include "oracle_cases.h"
 

@@ -159,7 +159,9 @@ export function delta(x, p, fault) {
         for (let t = 0; t < L; t++) {
             const k = (i) => x.k[(t * H + h) * dk + i];
             const beta = fault === 'beta left out' ? 1 : x.beta[t * H + h];
-            const R = S.map((s, n) => s * gate(x, p, t, h, Math.floor(n / dv), fault));
+            const gated = (state) => state.map((s, n) => s * gate(x, p, t, h, Math.floor(n / dv), fault));
+            const late = fault === 'gate after the write';
+            const R = late ? S : gated(S);
             const from = fault === 'erased before the gate' ? S : R;
             const next = R.slice();
             for (let j = 0; j < dv; j++) {
@@ -174,7 +176,7 @@ export function delta(x, p, fault) {
                           : beta * (v - held);
                 for (let i = 0; i < dk; i++) next[i * dv + j] += k(i) * u;
             }
-            S = next;
+            S = late ? gated(next) : next;
             for (let j = 0; j < dv; j++) {
                 let sum = 0;
                 for (let i = 0; i < dk; i++) sum += x.q[(t * H + h) * dk + i] * S[i * dv + j];
@@ -473,6 +475,7 @@ export const PLANTED = [
     ['delta_core', delta, 'nothing erased', /right in row 0 alone: what is handed on/],
     ['delta_core', delta, 'erased without beta', /right in row 0 alone: what is handed on/],
     ['delta_core', delta, 'erased before the gate', /./],
+    ['delta_core', delta, 'gate after the write', /the gate also meets what the row writes/],
     ['delta_core', delta, 'beta left out', /with beta=1 everywhere/],
     ['delta_core', delta, 'norms of q and k left out', /with qk_norm=none/],
     [
