@@ -2,7 +2,7 @@
    over the reals. No theorem of a paper stands here. A row or a signal is a function nat -> R, of which only
    the first entries count; a matrix is a function nat -> nat -> R. The C twin: constructions.c,
    smx_attention_fwd and ref_attention_fwd. *)
-From Coq Require Import Reals Lra Lia Arith.
+From Coq Require Import Reals Lra Lia Arith List.
 Open Scope R_scope.
 
 (* ---- Definitions --------------------------------------------------------------------------------------- *)
@@ -121,6 +121,9 @@ Proof.
   induction n; auto. rewrite (sum_first n (fun i => f (S n - 1 - i)%nat)). cbn [sum]. rewrite IHn, Rplus_comm.
   f_equal; [f_equal; lia|]. apply sum_ext. intros i Hi. f_equal. lia.
 Qed.
+
+Lemma seq_from m n : seq m n = map (Nat.add m) (seq 0 n).
+Proof. induction m; [now rewrite map_id |]. rewrite <- seq_shift, IHm, map_map. easy. Qed.
 
 (* ---- Rows ---------------------------------------------------------------------------------------------- *)
 Lemma linear_one_hot n i W e : (i < n)%nat -> linear n (one_hot i) W e = W i e.

@@ -15,47 +15,9 @@
    Tested on floats in proof_chela.c, test_linattn.c, test_errata.c. *)
 
 From Coq Require Import Reals Lra Lia List PeanoNat.
+From Seqmix Require Import Attention.
 Import ListNotations.
 Open Scope R_scope.
-
-(* f 0 + ... + f (n-1) *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
-
-(* ---- Sums ---- *)
-
-Lemma sum_ext n f h : (forall i, (i < n)%nat -> f i = h i) -> sum n f = sum n h.
-Proof. induction n; simpl; intros H; [easy | rewrite IHn, H; auto]. Qed.
-
-Lemma sum_scale n f a : sum n (fun i => a * f i) = a * sum n f.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_plus n f h : sum n (fun i => f i + h i) = sum n f + sum n h.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_swap m n f : sum m (fun i => sum n (f i)) = sum n (fun j => sum m (fun i => f i j)).
-Proof.
-  induction m; simpl; [induction n; simpl; lra |]. rewrite IHm, <- sum_plus. easy.
-Qed.
-
-Lemma sum_zero n f : (forall i, (i < n)%nat -> f i = 0) -> sum n f = 0.
-Proof. induction n; simpl; intros H; [easy |]. rewrite IHn, H by auto. ring. Qed.
-
-Lemma sum_split m n f : sum (m + n) f = sum m f + sum n (fun i => f (m + i)%nat).
-Proof.
-  induction n; [rewrite Nat.add_0_r; simpl; ring |]. rewrite Nat.add_succ_r. simpl. rewrite IHn. ring.
-Qed.
-
-Lemma sum_one n f j : (j < n)%nat -> (forall i, (i < n)%nat -> i <> j -> f i = 0) -> sum n f = f j.
-Proof.
-  induction n; simpl; intros Hj H; [lia |]. destruct (Nat.eq_dec j n) as [-> | D].
-  - rewrite sum_zero; [ring |]. intros i Hi. apply H; lia.
-  - rewrite IHn, (H n) by (auto; lia). ring.
-Qed.
-
-Lemma seq_from m n : seq m n = map (Nat.add m) (seq 0 n).
-Proof.
-  induction m; [now rewrite map_id |]. rewrite <- seq_shift, IHm, map_map. easy.
-Qed.
 
 (* ---- Linear attention ---- *)
 
@@ -92,7 +54,7 @@ Fixpoint tiled (t0 : nat) (S0 : state) (tiles : list nat) (e : nat) : list R :=
 
 Lemma masked t n (f : nat -> R) : (t < n)%nat -> sum n (fun s => f s * mask t s) = sum (S t) f.
 Proof.
-  intros H. replace n with (S t + (n - S t))%nat by lia. rewrite sum_split, (sum_zero (n - S t)).
+  intros H. replace n with (S t + (n - S t))%nat by lia. rewrite sum_app, (sum_0 (n - S t)).
   - rewrite Rplus_0_r. apply sum_ext. intros s Hs. unfold mask. destruct (Nat.leb_spec s t); [ring | lia].
   - intros s _. unfold mask. destruct (Nat.leb_spec (S t + s) t); [lia | ring].
 Qed.
@@ -106,8 +68,8 @@ Lemma read_sum t S0 n f e :
 Proof.
   unfold read, dot.
   rewrite (sum_ext d _ (fun c => q t c * S0 c e + sum n (fun s => q t c * (k (f s) c * v (f s) e))))
-    by (intros; rewrite sum_scale; ring).
-  rewrite sum_plus, sum_swap. f_equal. apply sum_ext. intros s _. rewrite Rmult_comm, <- sum_scale.
+    by (intros; rewrite sum_scal; ring).
+  rewrite sum_plus, sum_swap. f_equal. apply sum_ext. intros s _. rewrite Rmult_comm, <- sum_scal.
   apply sum_ext. intros; ring.
 Qed.
 
@@ -119,7 +81,7 @@ Proof.
   intros t e Ht. unfold recurrent, quadratic.
   rewrite (read_ext _ _ (tile_state 0 (S t) no_state)) by (intros; apply state_is_sum).
   unfold tile_state. rewrite (read_sum t no_state (S t) (fun s => (0 + s)%nat) e).
-  unfold read at 1. rewrite sum_zero by (intros; unfold no_state; ring). rewrite Rplus_0_l.
+  unfold read at 1. rewrite sum_0 by (intros; unfold no_state; ring). rewrite Rplus_0_l.
   rewrite (sum_ext L _ (fun s => dot (q t) (k s) * v s e * mask t s)) by (intros; ring).
   now rewrite masked by easy.
 Qed.
@@ -176,8 +138,6 @@ Qed.
 
 (* ---- Convolutions ---- *)
 
-(* (F * x)_t = sum_{w<=t} F_w x_{t-w}: causal, F of any length (taps that are not there are 0). *)
-Definition conv (F x : nat -> R) (t : nat) : R := sum (S t) (fun w => F w * x (t - w)%nat).
 (* A kernel of N taps, as memory holds it: zeros after them. *)
 Definition taps (N : nat) (F : nat -> R) (w : nat) : R := if (w <? N)%nat then F w else 0.
 
@@ -210,9 +170,9 @@ Proof.
   intros F G x t. unfold conv.
   rewrite (sum_ext (S t) _ (fun w => sum (S t - w) (fun v => F w * G v * x (t - (w + v))%nat))).
   - rewrite (triangle_sum (S t) (fun w v => F w * G v * x (t - (w + v))%nat)).
-    apply sum_ext. intros s Hs. rewrite Rmult_comm, <- sum_scale. apply sum_ext. intros w Hw.
+    apply sum_ext. intros s Hs. rewrite Rmult_comm, <- sum_scal. apply sum_ext. intros w Hw.
     replace (w + (s - w))%nat with s by lia. ring.
-  - intros w Hw. replace (S t - w)%nat with (S (t - w)) by lia. rewrite <- sum_scale. apply sum_ext.
+  - intros w Hw. replace (S t - w)%nat with (S (t - w)) by lia. rewrite <- sum_scal. apply sum_ext.
     intros v Hv. replace (t - w - v)%nat with (t - (w + v))%nat by lia. ring.
 Qed.
 
@@ -238,7 +198,7 @@ Qed.
 Definition impulse (a : R) (t : nat) : R := if (t =? 0)%nat then a else 0.
 Lemma conv_impulse F a t : conv F (impulse a) t = F t * a.
 Proof.
-  unfold conv. rewrite (sum_one (S t) _ t).
+  unfold conv. rewrite (sum_only (S t) _ t).
   - unfold impulse. now rewrite Nat.sub_diag.
   - lia.
   - intros i Hi D. unfold impulse. destruct (Nat.eqb_spec (t - i) 0); [lia | ring].
@@ -251,7 +211,7 @@ Definition first_tap (F : nat -> R) (n : nat) : Prop := F n <> 0 /\ forall w, (w
 Lemma short_long_impulse Ks Kl i j a :
   first_tap Ks i -> first_tap Kl j -> short_long Ks Kl (impulse a) (i + j) = Kl j * SiLU (Ks i * a).
 Proof.
-  intros [_ Zi] [_ Zj]. unfold short_long, conv at 1. rewrite (sum_one _ _ j).
+  intros [_ Zi] [_ Zj]. unfold short_long, conv at 1. rewrite (sum_only _ _ j).
   - rewrite conv_impulse. now replace (i + j - j)%nat with i by lia.
   - lia.
   - intros w Hw D. destruct (Nat.lt_ge_cases w j) as [B | B]; [rewrite Zj by easy; ring |].
@@ -298,7 +258,7 @@ Proof.
   intros d w bg bv H. assert (Z : forall x, dot d x w = 0).
   { intros x. destruct (Req_dec (dot d x w) 0) as [| N]; [easy |]. exfalso.
     assert (Sc : forall a, dot d (fun c => a * x c) w = a * dot d x w)
-      by (intros; unfold dot; rewrite <- sum_scale; apply sum_ext; intros; ring).
+      by (intros; unfold dot; rewrite <- sum_scal; apply sum_ext; intros; ring).
     specialize (H (fun c => (1 - bg) / dot d x w * x c) (fun c => - bg / dot d x w * x c)).
     rewrite !Sc in H. replace ((1 - bg) / dot d x w * dot d x w + bg) with 1 in H by (field; easy).
     replace (- bg / dot d x w * dot d x w + bg) with 0 in H by (field; easy).

@@ -15,11 +15,9 @@
    Kernel: state.c (delta), which solves one system, for U - W S0. Tested on floats in test_state.c. *)
 
 From Coq Require Import Reals Lra Lia List PeanoNat.
+From Seqmix Require Import Attention.
 Import ListNotations.
 Open Scope R_scope.
-
-(* f 0 + ... + f (n-1) *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
 
 (* Forward substitution of (I + M) x = b, M below the diagonal, n rows, in order of t:
    x_t = b_t - sum_{s<t} M_ts x_s. *)
@@ -30,30 +28,6 @@ Fixpoint forward (M : nat -> nat -> R) (b : nat -> R) (n : nat) : nat -> R :=
   end.
 Definition solves (M : nat -> nat -> R) (b : nat -> R) (n : nat) (x : nat -> R) : Prop :=
   forall t, (t < n)%nat -> x t + sum t (fun s => M t s * x s) = b t.
-
-(* ---- Sums ---- *)
-
-Lemma sum_ext n f h : (forall i, (i < n)%nat -> f i = h i) -> sum n f = sum n h.
-Proof. induction n; simpl; intros H; [easy | rewrite IHn, H; auto]. Qed.
-
-Lemma sum_scale n f a : sum n (fun i => a * f i) = a * sum n f.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_plus n f h : sum n (fun i => f i + h i) = sum n f + sum n h.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_minus n f h : sum n (fun i => f i - h i) = sum n f - sum n h.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_swap m n f : sum m (fun i => sum n (f i)) = sum n (fun j => sum m (fun i => f i j)).
-Proof.
-  induction m; simpl; [induction n; simpl; lra |]. rewrite IHm, <- sum_plus. easy.
-Qed.
-
-Lemma seq_from m n : seq m n = map (Nat.add m) (seq 0 n).
-Proof.
-  induction m; [now rewrite map_id |]. rewrite <- seq_shift, IHm, map_map. easy.
-Qed.
 
 (* ---- The triangular system ---- *)
 
@@ -151,7 +125,7 @@ Proof.
   rewrite (sum_ext n (fun s => k (t0 + s)%nat c * exp (G t0 (S n) c - G t0 (S s) c) * wrote t0 S0 s e)
              (fun s => exp (g (t0 + n)%nat c) *
                        (k (t0 + s)%nat c * exp (G t0 n c - G t0 (S s) c) * wrote t0 S0 s e))).
-  - rewrite sum_scale, G_next, exp_plus. ring.
+  - rewrite sum_scal, G_next, exp_plus. ring.
   - intros s _. rewrite (G_next t0 n).
     replace (G t0 n c + g (t0 + n)%nat c - G t0 (S s) c) with (g (t0 + n)%nat c + (G t0 n c - G t0 (S s) c))
       by ring.
@@ -164,7 +138,7 @@ Lemma unrolled_decayed t0 S0 n c e :
   exp (G t0 (S n) c) * S0 c e
   + sum n (fun s => k (t0 + s)%nat c * decay t0 n s c * wrote t0 S0 s e).
 Proof.
-  unfold decayed. rewrite unrolled, G_next, exp_plus, Rmult_plus_distr_l, <- sum_scale. f_equal; [ring |].
+  unfold decayed. rewrite unrolled, G_next, exp_plus, Rmult_plus_distr_l, <- sum_scal. f_equal; [ring |].
   apply sum_ext. intros s _. unfold decay. rewrite (G_next t0 n).
   replace (G t0 n c + g (t0 + n)%nat c - G t0 (S s) c) with (g (t0 + n)%nat c + (G t0 n c - G t0 (S s) c))
     by ring.
@@ -180,8 +154,8 @@ Proof.
   rewrite (sum_ext dk _ (fun c => x (t0 + t)%nat c * exp (G t0 (S t) c) * S0 c e
              + sum n (fun s => x (t0 + t)%nat c * k (t0 + s)%nat c * decay t0 t s c * y s))).
   - rewrite sum_plus, sum_swap. f_equal. apply sum_ext. intros s _. unfold pair.
-    rewrite Rmult_comm, <- sum_scale. apply sum_ext. intros c _. ring.
-  - intros c _. rewrite Rmult_plus_distr_l, <- sum_scale. f_equal; [ring |]. apply sum_ext. intros s _. ring.
+    rewrite Rmult_comm, <- sum_scal. apply sum_ext. intros c _. ring.
+  - intros c _. rewrite Rmult_plus_distr_l, <- sum_scal. f_equal; [ring |]. apply sum_ext. intros s _. ring.
 Qed.
 
 (* What the recurrence writes solves (I + M) x = diag(beta) (V - (e^G o K) S0). *)
@@ -197,7 +171,7 @@ Proof.
   rewrite read. unfold M.
   rewrite (sum_ext t (fun s => beta (t0 + t)%nat * pair k t0 t s * wrote t0 S0 s e)
              (fun s => beta (t0 + t)%nat * (pair k t0 t s * wrote t0 S0 s e))) by (intros; ring).
-  rewrite sum_scale. ring.
+  rewrite sum_scal. ring.
 Qed.
 
 (* And so does U - W S0. *)
@@ -215,11 +189,11 @@ Proof.
       (fun t => beta (t0 + t)%nat * (exp (G t0 (S t) c) * k (t0 + t)%nat c)) n t Ht) as HW.
     fold (W t0 n c) in HW. cbv beta in HW.
     rewrite (sum_ext t _ (fun s => S0 c e * (M t0 t s * W t0 n c s))) by (intros; ring).
-    rewrite sum_scale. rewrite <- (Rmult_comm (S0 c e)), <- Rmult_plus_distr_l, HW. ring. }
+    rewrite sum_scal. rewrite <- (Rmult_comm (S0 c e)), <- Rmult_plus_distr_l, HW. ring. }
   rewrite (sum_ext t (fun s => M t0 t s * (U t0 n e s - sum dk (fun c => W t0 n c s * S0 c e)))
              (fun s => M t0 t s * U t0 n e s - sum dk (fun c => M t0 t s * (W t0 n c s * S0 c e))))
-    by (intros; rewrite sum_scale; ring).
-  rewrite sum_minus, sum_swap, Rmult_minus_distr_l, <- HU, <- sum_scale.
+    by (intros; rewrite sum_scal; ring).
+  rewrite sum_minus, sum_swap, Rmult_minus_distr_l, <- HU, <- sum_scal.
   rewrite <- (sum_ext dk _ _ (fun c _ => HW c)), sum_plus. ring.
 Qed.
 
@@ -294,7 +268,7 @@ Theorem system_of_one_gate : forall a t0 t s,
              (exp (sum (S t) (fun i => a (t0 + i)%nat) - sum (S s) (fun i => a (t0 + i)%nat))
               * sum dk (fun c => k (t0 + t)%nat c * k (t0 + s)%nat c)).
 Proof.
-  intros a t0 t s H. unfold M, pair. f_equal. rewrite <- sum_scale.
+  intros a t0 t s H. unfold M, pair. f_equal. rewrite <- sum_scal.
   apply sum_ext. intros c _. unfold decay, G.
   rewrite !(sum_ext _ (fun i => g (t0 + i)%nat c) (fun i => a (t0 + i)%nat)) by auto. ring.
 Qed.

@@ -13,11 +13,9 @@
    floats in test_state.c, test_linattn.c. *)
 
 From Coq Require Import Reals Lra Lia List.
+From Seqmix Require Import Attention.
 Import ListNotations.
 Open Scope R_scope.
-
-(* f 0 + ... + f (n-1) *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
 
 Section Gla.
 (* dk key channels; gates, queries, keys and values as [row][column]. *)
@@ -58,27 +56,6 @@ Fixpoint chunked (t0 : nat) (S0 : state) (chunks : list nat) (e : nat) : list R 
 Fixpoint chunked_state (t0 : nat) (S0 : state) (chunks : list nat) : state :=
   match chunks with [] => S0 | n :: rest => chunked_state (t0 + n) (chunk_state t0 S0 n) rest end.
 
-(* ---- Sums ---- *)
-
-Lemma sum_ext n f h : (forall i, (i < n)%nat -> f i = h i) -> sum n f = sum n h.
-Proof. induction n; simpl; intros H; [easy | rewrite IHn, H; auto]. Qed.
-
-Lemma sum_scale n f a : sum n (fun i => a * f i) = a * sum n f.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_plus n f h : sum n (fun i => f i + h i) = sum n f + sum n h.
-Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
-
-Lemma sum_swap m n f : sum m (fun i => sum n (f i)) = sum n (fun j => sum m (fun i => f i j)).
-Proof.
-  induction m; simpl; [induction n; simpl; lra |]. rewrite IHm, <- sum_plus. easy.
-Qed.
-
-Lemma seq_from m n : seq m n = map (Nat.add m) (seq 0 n).
-Proof.
-  induction m; [now rewrite map_id |]. rewrite <- seq_shift, IHm, map_map. easy.
-Qed.
-
 (* ---- Theorems ---- *)
 
 Theorem chunk_state_is_recurrence : forall t0 S0 n c e,
@@ -94,7 +71,7 @@ Proof.
     cbn [sum]. rewrite Rminus_diag_eq, exp_0 by easy.
     rewrite (sum_ext n _ (fun s => exp a * (k (t0 + s)%nat c * exp (G t0 n c - G t0 (S s) c)
                                             * v (t0 + s)%nat e))).
-    + rewrite sum_scale. ring.
+    + rewrite sum_scal. ring.
     + intros s _. rewrite E. ring.
 Qed.
 
@@ -107,9 +84,9 @@ Proof.
                        + sum (S t) (fun s => q (t0 + t)%nat c * k (t0 + s)%nat c * decay t0 t s c
                                              * v (t0 + s)%nat e))).
   - rewrite sum_plus, sum_swap. f_equal. apply sum_ext. intros s _. unfold pair.
-    rewrite Rmult_comm, <- sum_scale. apply sum_ext. intros c _. ring.
+    rewrite Rmult_comm, <- sum_scal. apply sum_ext. intros c _. ring.
   - intros c _. rewrite <- chunk_state_is_recurrence. unfold chunk_state.
-    rewrite Rmult_plus_distr_l, <- sum_scale. f_equal; [ring |].
+    rewrite Rmult_plus_distr_l, <- sum_scal. f_equal; [ring |].
     apply sum_ext. intros s _. unfold decay. ring.
 Qed.
 
@@ -165,7 +142,7 @@ Theorem pair_of_one_gate : forall a t0 t s,
   pair t0 t s = exp (sum (S t) (fun i => a (t0 + i)%nat) - sum (S s) (fun i => a (t0 + i)%nat))
                 * sum dk (fun c => q (t0 + t)%nat c * k (t0 + s)%nat c).
 Proof.
-  intros a t0 t s H. unfold pair. rewrite <- sum_scale. apply sum_ext. intros c _. unfold decay, G.
+  intros a t0 t s H. unfold pair. rewrite <- sum_scal. apply sum_ext. intros c _. unfold decay, G.
   rewrite !(sum_ext _ (fun i => g (t0 + i)%nat c) (fun i => a (t0 + i)%nat)) by auto. ring.
 Qed.
 

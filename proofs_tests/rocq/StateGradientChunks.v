@@ -143,7 +143,7 @@ Lemma u_is_wrote x S0 n j s : (s < n)%nat -> u x S0 n j s = wrote x S0 s j.
 Proof.
   apply (ChunkedDelta.one_solution _ _ n (u x S0 n j) (fun s => wrote x S0 s j)
            (ChunkedDelta.forward_solves _ _ n)).
-  intros t _. change ChunkedDelta.sum with sum. unfold wrote at 1, StateGradient.written. rewrite miss_unrolled.
+  intros t _. unfold wrote at 1, StateGradient.written. rewrite miss_unrolled.
   rewrite (sum_ext t (fun s => beta x t * answers x t s * wrote x S0 s j)
              (fun s => beta x t * (answers x t s * wrote x S0 s j))) by (intros; ring).
   rewrite sum_scal. ring.
@@ -242,7 +242,7 @@ Proof.
   intros Ht. unfold du. replace t with (n - 1 - (n - 1 - t))%nat at 2 by lia.
   apply (ChunkedDelta.one_solution _ _ n _ (fun i => wrote_back dy B x n (n - 1 - i) j)
            (ChunkedDelta.forward_solves _ _ n)); [| lia].
-  intros i Hi. change ChunkedDelta.sum with sum. cbv beta.
+  intros i Hi. cbv beta.
   rewrite (wrote_back_unrolled dy B x n (n - 1 - i)) by lia.
   rewrite (sum_rev n), (sum_cut n i); [cbv beta; ring | lia |].
   intros r Hr Hn. unfold answers. rewrite (proj2 (Nat.ltb_ge _ _)) by lia. ring.
@@ -433,9 +433,6 @@ Proof.
   apply functional_extensionality. intros c. apply functional_extensionality. intros j.
   apply chunk_start_is_reverse.
 Qed.
-
-Lemma seq_from m n : seq m n = map (Nat.add m) (seq 0 n).
-Proof. induction m; [now rewrite map_id |]. rewrite <- seq_shift, IHm, map_map. easy. Qed.
 
 Theorem chunks_are_reverse : forall chunks dy B x S0,
   chunks_rows dy B x S0 chunks = map (reverse dy B x S0 (list_sum chunks)) (seq 0 (list_sum chunks)).
