@@ -176,7 +176,7 @@ look_for_options() {
     fi
     if wants slow; then
         option rocq Rocq 'coq libcoq-coquelicot libcoq-flocq libcoq-interval' 'coq coq-flocq' have coqc
-        option frama-c Frama-C frama-c-base frama-c have frama-c
+        option frama-c 'Frama-C, provers' 'frama-c-base why3 z3 cvc4' 'frama-c why3 z3 cvc4' have_all frama-c why3 z3 cvc4
         option torch PyTorch "$python_packages $torch_packages" "$python_packages $torch_packages" python_ranks 3
         option mpi MPI 'openmpi-bin libopenmpi-dev' 'openmpi openmpi-devel' have_all mpirun mpicc
         option arm 'Arm, emulated' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user' 'gcc-aarch64-linux-gnu qemu-user' have aarch64-linux-gnu-gcc
