@@ -443,6 +443,19 @@ def test_results(tmp_path):
         seqmix.results(tmp_path / "nowhere")
 
 
+def test_losses_as_a_frame(monkeypatch):
+    pandas = pytest.importorskip("pandas", reason="needs python3 with pandas (python3-pandas)")
+    run = small(steps=20)
+    assert run.curve().empty
+    run.step(5)
+    frame = seqmix.Run.load(run.save()).curve()
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns) == ["step", "loss"]
+    assert list(frame["step"]) == [1, 2, 3, 4, 5] and np.array_equal(frame["loss"], run.losses)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(seqmix.SeqmixError, match="Run.curve needs pandas: pip install pandas"):
+        run.curve()
+
+
 def test_results_without_pandas(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(seqmix.SeqmixError, match="seqmix.results needs pandas: pip install pandas"):

@@ -4,6 +4,7 @@ not fit is one sentence."""
 import functools
 import multiprocessing
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from seqmix.testing import check_layer
 
 QUICK = dict(seeds=1, lengths=(1, 17, 130))
 torch.manual_seed(1)
+T = torch.randn
 
 
 def las_alphas(H, B=2.0):
@@ -277,6 +279,154 @@ def test_shared_and_unused_inputs():
         assert not st.attention(q, q, q).requires_grad
 
 
+def eager(q, k, v, causal, bias=None):
+    """Plain attention of any numbers of heads, lengths and widths, [B][H][L][d]."""
+    k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], 1) for t in (k, v))
+    s = q @ k.transpose(2, 3) / q.shape[3] ** 0.5
+    if bias is not None:  # [H][2L-1]
+        rows, L = s.shape[2:]
+        s = s + bias[:, L - 1 + torch.arange(L) - torch.arange(L - rows, L)[:, None]]
+    if causal:
+        s = s.masked_fill(torch.ones(s.shape[2:]).triu(1 + s.shape[3] - s.shape[2]).bool(), -torch.inf)
+    return s.softmax(-1) @ v
+
+
+UNEVEN = {  # heads of q and of k, rows of both, widths of k and of v
+    "fewer heads": (6, 2, 19, 19, 8, 8),
+    "one head": (4, 1, 30, 30, 8, 8),
+    "narrower values": (2, 2, 19, 19, 8, 5),
+    "wider values": (2, 2, 19, 19, 5, 8),
+    "fewer rows": (2, 2, 7, 19, 8, 8),
+    "one row": (2, 1, 1, 40, 4, 8),
+    "more rows": (2, 2, 40, 19, 8, 8),
+    "all of it": (4, 2, 45, 7, 6, 9),
+}
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("what", UNEVEN)
+def test_heads_lengths_and_widths_that_differ(what, causal):
+    H, kv_heads, rows, L, d, dv = UNEVEN[what]
+    q, k, v = T(3, H, rows, d), T(3, kv_heads, L, d), T(3, kv_heads, L, dv)
+    if causal and rows > L:
+        with pytest.raises(seqmix.SeqmixError, match=f"q has {rows} rows, k has {L}; with causal=True"):
+            st.attention(q, k, v)
+        return
+    wide = [t.double().requires_grad_() for t in (q, k, v)]
+    want = eager(*wide, causal)
+    dy = T(want.shape)
+    slopes = torch.autograd.grad(want, wide, dy.double())
+    for layout in ("bhld", "bld"):
+        leaves = [t.clone().requires_grad_() for t in (q, k, v)]
+        given = leaves if layout == "bhld" else [t.transpose(1, 2).flatten(2) for t in leaves]
+        y = st.attention(*given, causal=causal, layout=layout, heads=H)
+        y = y if layout == "bhld" else y.unflatten(2, (H, dv)).transpose(1, 2)
+        for a, b in zip((y, *torch.autograd.grad(y, leaves, dy)), (want, *slopes)):
+            assert a.shape == b.shape and (a - b).abs().max() <= 1e-5 * b.abs().max()
+
+
+def test_offsets_count_from_the_last_rows():
+    """Causal, with fewer rows of q: tables, sliding windows and chunks are those of the whole sequence."""
+    q, k, v, bias = T(2, 4, 23, 8), T(2, 2, 23, 8), T(2, 2, 23, 8), T(4, 45)
+    assert torch.allclose(st.attention(q[:, :, 17:], k, v, bias=bias), eager(q[:, :, 17:], k, v, True, bias), atol=1e-5)
+    for how in (dict(bias=bias), dict(sliding=5), dict(chunk=9), dict(decay_table=bias), dict(pool_window=3)):
+        whole = st.attention(q, k, v, **how)
+        assert torch.equal(st.attention(q[:, :, 17:], k, v, **how), whole[:, :, 17:])
+
+
+def test_other_floating_types_are_computed_in_float32_and_said_once():
+    q, k, v = T(3, 2, 2, 9, 8).unbind(0)
+    right = st.attention(q, k, v)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.resetwarnings()
+        for dtype in (torch.float64, torch.float16, torch.bfloat16) * 2:
+            leaves = [t.to(dtype).requires_grad_() for t in (q, k, v)]
+            y = st.attention(*leaves)
+            y.sum().backward()
+            assert y.dtype == dtype and all(t.grad.dtype == dtype for t in leaves)
+            assert torch.equal(y, st.attention(*(t.detach().float() for t in leaves)).to(dtype))
+        assert torch.equal(st.attention(q.double(), k.double(), v.double()), right.double())
+        y, last = st.gated_linear_attention(q.double(), k, v, g=-T(2, 2, 9).abs().double())
+        assert y.dtype == last.dtype == torch.float64
+        assert st.conv1d(T(1, 4, 2), T(2, 2).half()).dtype == torch.float32
+        assert [w.category for w in seen] == [st.Float32Warning]
+        warnings.simplefilter("error", st.Float32Warning)
+        for _ in range(2):  # refused each time, if so wanted
+            with pytest.raises(st.Float32Warning, match="in float32"):
+                st.attention(q.half(), k.half(), v.half())
+        st.las_attention(q, k, v, alphas=st.las_alphas(2))  # doubles as they are
+
+
+def test_pytorch_s_gradcheck():
+    """Whose inputs are double: the differences are those of float32, so steps and tolerances are wide."""
+    how = dict(eps=1e-2, atol=2e-3, rtol=1e-2, nondet_tol=0.0)
+    q, k, v = T(3, 1, 2, 5, 4).double().unbind(0)
+    ways = {
+        "attention": (st.attention, (q, k, v)),
+        "attention of groups": (lambda *t: st.attention(*t, causal=False), (q, k[:, :1, :3], v[:, :1, :3, :3])),
+        "linear attention": (st.linear_attention, (q, k, v)),
+        "lstm": (lambda *t: st.lstm(*t)[0], (T(1, 5, 8).double(), T(2, 8).double())),
+        "conv1d": (st.conv1d, (T(1, 5, 4).double(), T(2, 3).double())),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", st.Float32Warning)
+        for function, inputs in ways.values():
+            leaves = [t.clone().requires_grad_() for t in inputs]
+            assert torch.autograd.gradcheck(function, leaves, **how)
+            with pytest.raises(RuntimeError, match="Jacobian mismatch"):  # a gradient that is off by a tenth
+                torch.autograd.gradcheck(lambda *t: Off.apply(function(*t)), leaves, **how)
+
+
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+def test_tracing_is_refused_in_a_sentence():
+    q = T(1, 2, 9, 4)
+    model = st.Model(seqmix.Run("mixer=cat&task=mqar&length=8&vocab=16&pairs=2&width=8"))
+    for what, given in ((lambda q: st.attention(q, q, q), q), (model, torch.zeros(1, 8, dtype=torch.int64))):
+        with pytest.raises(seqmix.SeqmixError, match="cannot be traced: torch.jit.trace records") as error:
+            torch.jit.trace(what, given)
+        assert "\n" not in str(error.value)
+
+
+class Off(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, y):
+        return y.clone()
+
+    @staticmethod
+    def backward(ctx, dy):
+        return 1.1 * dy
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_empty_batch(name):
+    """No sequences: a result of none, and gradients of zero for the weights."""
+    function, mechanism, options = KERNELS[name]
+    calls = []
+
+    @functools.wraps(function)
+    def watched(*tensors, **named):
+        calls.append((tensors, named))
+        return function(*tensors, **named)
+
+    check_layer(watched, mechanism, **{**options, "seeds": 1, "lengths": (20,)}, raises=False)
+    tensors, named = calls[0]
+    y = function(*tensors, **named)
+    batch = [t.shape[0] == len(y) and not is_weight(name, i) for i, t in enumerate(tensors)]
+    leaves = [(t[:0] if cut else t).detach().requires_grad_() for t, cut in zip(tensors, batch)]
+    none = function(*leaves, **named)
+    assert none.shape == (0, *y.shape[1:])
+    slopes = torch.autograd.grad(none.sum(), leaves, allow_unused=True)
+    assert all(s is None or not s.any() for s in slopes)
+    assert any(s is not None for s in slopes)
+
+
+def is_weight(name, i):
+    """Whether input i of a row of KERNELS is a weight: what the batch shares."""
+    first = {"cat": 1, "cat norm": 1, "lstm": 1, "gru": 1, "conv1d": 1, "conv1d ahead": 1, "ema": 1, "s4d": 1}
+    first.update({"s4d real": 1, "long_conv": 1, "long_conv squashed": 1})
+    return i >= first.get(name, 99) or (name == "selective_scan" and i in (2, 5))
+
+
 # Inputs whose gradient goes through PyTorch's own functions only: CAT's w_o; marks have none.
 PASSED_BY = {("cat", 4), ("cat norm", 4), ("landmark", 3)}
 
@@ -341,21 +491,37 @@ def test_recomputed_in_the_backward_pass():
     assert all(torch.equal(t.grad, g) for t, g in zip(tensors, expected))
 
 
-T = torch.randn
 REFUSED = {
     "no tensor": (lambda: st.attention(np.ones((1, 1, 2, 2)), T(1, 1, 2, 2), T(1, 1, 2, 2)), "q is ndarray"),
-    "double": (
-        lambda: st.attention(*[T(1, 1, 2, 2).double()] * 3),
-        "q holds torch.float64; the kernels take torch.float32",
+    "complex": (
+        lambda: st.attention(*[T(1, 1, 2, 2).cfloat()] * 3),
+        "q holds torch.complex64; the kernels take torch.float32",
     ),
-    "half": (lambda: st.conv1d(T(1, 2, 2).half(), T(1, 1)), "x holds torch.float16"),
     "integers": (lambda: st.conv1d(torch.ones(1, 2, 2, dtype=torch.int64), T(1, 1)), "x holds torch.int64"),
     "shape": (
         lambda: st.attention(T(1, 1, 3, 2), T(1, 1, 2, 2), T(1, 1, 3, 2)),
+        r"v has the shape \[1\]\[1\]\[3\]\[2\]; \[1\]\[1\]\[2\]\[any\] is needed",
+    ),
+    "linear": (
+        lambda: st.linear_attention(T(1, 1, 3, 2), T(1, 1, 2, 2), T(1, 1, 3, 2)),
         r"k has the shape \[1\]\[1\]\[2\]\[2\]; \[1\]\[1\]\[3\]\[2\] is needed",
+    ),
+    "groups of heads": (
+        lambda: st.attention(T(1, 3, 2, 2), *[T(1, 2, 2, 2)] * 2),
+        "k and v have 2 heads, which do not divide the 3 of q",
+    ),
+    "heads by width": (
+        lambda: st.attention(T(1, 2, 6), T(1, 2, 4), T(1, 2, 4), heads=2, layout="bld"),
+        "k is 4 wide, which is no number of heads of 3, as q's are",
+    ),
+    "tables across": (
+        lambda: st.attention(T(1, 1, 2, 2), *[T(1, 1, 3, 2)] * 2, causal=False, bias=T(1, 5)),
+        "q has 2 rows, k has 3; chunk, decay_table and bias take as many of both, or causal=True",
     ),
     "dimensions": (lambda: st.attention(T(3, 2), T(3, 2), T(3, 2)), r"q has the shape \[3\]\[2\]"),
     "empty": (lambda: st.attention(*[T(1, 1, 0, 2)] * 3), "holds nothing"),
+    "no channels": (lambda: st.unit_rows(T(0)), "holds nothing"),
+    "no taps": (lambda: st.conv1d(T(0, 3, 2), T(2, 0)), "holds nothing"),
     "meta": (
         lambda: st.attention(*[torch.empty(1, 1, 2, 2, device="meta")] * 3),
         "on meta; the kernels take strided tensors on the cpu",

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ._memory import Handle, Memory, Tensors
 from ._program import output
 from ._shown import page_of
 from .state import State, make
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Evaluation", "Metrics", "Run", "Sample"]
 
@@ -449,6 +452,15 @@ class Run:
                 if n.value
                 else np.zeros(0, np.float32)
             )
+
+    def curve(self) -> DataFrame:
+        """The losses as a pandas.DataFrame, a row for each step: step, from 1 on, and loss."""
+        try:
+            import pandas
+        except ImportError:
+            raise SeqmixError("Run.curve needs pandas: pip install pandas") from None
+        losses, last = self.losses, self.metrics.step
+        return pandas.DataFrame({"step": np.arange(last - len(losses) + 1, last + 1), "loss": losses})
 
     @property
     def digest(self) -> str:

@@ -10,7 +10,7 @@ try:
 except ImportError:
     raise ImportError("seqmix.torch needs PyTorch, which is not installed") from None
 
-from ._call import get_threads, set_threads
+from ._call import Float32Warning, get_threads, set_threads
 from .attention import (
     attention,
     cat_attention,
@@ -33,6 +33,7 @@ from .recurrent import (
 )
 
 __all__ = [
+    "Float32Warning",
     "Mixer",
     "Model",
     "attention",

@@ -6,8 +6,9 @@ import ctypes
 import functools
 import os
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Sequence, TypeVar
 
 import torch
 from torch import Tensor
@@ -18,6 +19,9 @@ from .._errors import SeqmixError
 
 # Of sequences, whose weights' gradients are summed apart and then in order: not by the number of threads.
 GROUPS = 8
+
+# In place of a size: that of the batch, which may be 0.
+BATCH = -1
 
 _threads: int | None = None
 _pool: ThreadPoolExecutor | None = None
@@ -78,6 +82,44 @@ def each(parts: Sequence[Any], work: Callable[..., None]) -> None:
         other.result()
 
 
+class Float32Warning(UserWarning):
+    """float64, float16 or bfloat16 is computed in float32. To refuse it:
+    warnings.simplefilter("error", seqmix.torch.Float32Warning)."""
+
+
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+def in_float32(function: Called) -> Called:
+    """Of a function that users call: tensors of another floating type are brought to float32, and results are of
+    the first tensor's type. (The warning comes from one line, so that Python shows it once.)"""
+
+    def fitting(value: Any) -> Any:
+        other = isinstance(value, Tensor) and value.is_floating_point() and value.dtype != torch.float32
+        return value.float() if other else value
+
+    @functools.wraps(function)
+    def called(*values: Any, **named: Any) -> Any:
+        if torch.jit.is_tracing():
+            raise SeqmixError(
+                f"{function.__name__} cannot be traced: torch.jit.trace records PyTorch's own operations, and"
+                " this one calls a kernel"
+            )
+        fit = [*map(fitting, values)]
+        # (LaS's rates are doubles)
+        fit_named = {n: v if n == "alphas" else fitting(v) for n, v in named.items()}
+        if all(a is b for a, b in zip((*values, *named.values()), (*fit, *fit_named.values()))):
+            return function(*values, **named)
+        warnings.warn("seqmix.torch computes float64, float16 and bfloat16 in float32", Float32Warning)
+        first = next(value for value in (*values, *named.values()) if isinstance(value, Tensor))
+        result = function(*fit, **fit_named)
+        if isinstance(result, tuple):
+            return tuple(t.to(first.dtype) for t in result)
+        return result.to(first.dtype)
+
+    return called  # type: ignore[return-value]
+
+
 def first_derivative(backward: Callable[..., Any]) -> Callable[..., Any]:
     """Of a backward pass that autograd cannot see through: where a graph of it is asked for, it raises.
     (PyTorch's once_differentiable raises only where a later derivative comes by the gradient that was given,
@@ -96,13 +138,13 @@ def first_derivative(backward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spans(n: int, parts: int) -> list[tuple[int, int]]:
-    """n sequences in up to so many spans (first, end)."""
-    parts = max(1, min(parts, n))
+    """n sequences in up to so many spans (first, end); none for none."""
+    parts = min(parts, n)
     return [(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
 
 
 def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> Tensor | None:
-    """The tensor, checked: float32, on the processor, of that shape (None: any size)."""
+    """The tensor, checked: float32, on the processor, of that shape (None: any size from 1, BATCH: from 0)."""
     if value is None and optional:
         return None
     if not isinstance(value, Tensor):
@@ -113,10 +155,10 @@ def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> 
         raise SeqmixError(
             f"{name} is {value.layout} on {value.device}; the kernels take strided tensors on the cpu"
         )
-    if value.dim() != len(shape) or any(n is not None and n != m for n, m in zip(shape, value.shape)):
-        wanted = "".join(f"[{'any' if n is None else n}]" for n in shape)
+    if value.dim() != len(shape) or any(n not in (None, BATCH, m) for n, m in zip(shape, value.shape)):
+        wanted = "".join(f"[{'any' if n in (None, BATCH) else n}]" for n in shape)
         raise SeqmixError(f"{name} has the shape {shape_text(value.shape)}; {wanted} is needed")
-    if not value.numel():
+    if any(n is None and not m for n, m in zip(shape, value.shape)):
         raise SeqmixError(f"{name} has the shape {shape_text(value.shape)}: it holds nothing")
     return value
 
@@ -184,7 +226,7 @@ class Partial:
     end."""
 
     def __init__(self, weights: Sequence[Tensor | None], groups: int) -> None:
-        self.parts = [[None if w is None else torch.zeros_like(w) for w in weights] for _ in range(groups)]
+        self.parts = [[None if w is None else torch.zeros_like(w) for w in weights] for _ in range(max(1, groups))]
 
     def sums(self) -> list[Tensor | None]:
         first = self.parts[0]

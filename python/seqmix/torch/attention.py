@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .._errors import SeqmixError
 from ._call import (
+    BATCH,
     aligned,
     at,
     count,
@@ -19,6 +20,7 @@ from ._call import (
     get_threads,
     given,
     heads_divide,
+    in_float32,
     kernel,
     real,
     scratch,
@@ -26,79 +28,8 @@ from ._call import (
     struct,
     word,
 )
+from ._rows import Rows, evened
 from .convolution import conv1d, unit_rows
-
-
-class Rows:
-    """q, k, v as a kernel reads them: `tensors` [B][L] rows of D floats, `stride` floats apart, of `heads`
-    heads; `back` brings a result of theirs into the caller's layout."""
-
-    def __init__(
-        self, names: str, tensors: list[Tensor], heads: int | None, layout: str, apart: bool
-    ) -> None:
-        """apart: heads may also be taken as sequences of their own."""
-        word("layout", layout, "bhld", "bld")
-        self.layout = layout
-        if layout == "bld":
-            first = given("q", tensors[0], None, None, None)
-            B, L, D = first.shape
-            self.heads = count("heads", heads)
-            heads_divide(self.heads, D)
-            checked = [given(n, t, B, L, D) for n, t in zip(names, tensors)]
-        else:
-            first = given("q", tensors[0], None, None, None, None)
-            B, H, L, d = first.shape
-            if heads not in (None, H):
-                raise SeqmixError(f"heads is {heads}; q has {H}")
-            D, self.heads = H * d, H
-            checked = [given(n, t, B, H, L, d) for n, t in zip(names, tensors)]
-            if apart and all(t.is_contiguous() for t in checked) and H > 1:
-                checked, self.heads, B, D = [t.view(B * H, L, d) for t in checked], 1, B * H, d
-            else:  # a view where memory is [B][L][H][d]
-                checked = [t.transpose(1, 2) for t in checked]
-                checked = [
-                    t.reshape(B, L, D) if t.stride()[2:] == (d, 1) else t.contiguous().view(B, L, D)
-                    for t in checked
-                ]
-        self.shape, self.B, self.L, self.D = first.shape, B, L, D
-        stride = checked[0].stride(1) if L > 1 else D
-        lies_well = all(t.stride() == (L * stride, stride, 1) for t in checked) and (
-            stride == D or stride >= 3 * D
-        )
-        self.stride = stride if lies_well else D
-        self.tensors = checked if lies_well else [t.contiguous() for t in checked]
-
-    def empty(self) -> Tensor:
-        return torch.empty(self.B, self.L, self.D)
-
-    def empties(self, n: int = 3) -> list[Tensor]:
-        """Gradients: rows as far apart as those of q, k, v."""
-        if self.stride == self.D:
-            return [self.empty() for _ in range(n)]
-        whole = torch.empty(self.B, self.L, self.stride)
-        return [whole[..., i * self.D : (i + 1) * self.D] for i in range(n)]
-
-    def back(self, t: Tensor) -> Tensor:
-        if self.layout == "bld":
-            return t
-        B, H, L, d = self.shape
-        return (
-            t.view(B, H, L, d)
-            if self.B == B * H and self.heads == 1
-            else t.unflatten(-1, (H, d)).transpose(1, 2)
-        )
-
-    def here(self, t: Tensor) -> Tensor:
-        """A gradient of what `back` gave, contiguous."""
-        if self.layout == "bld":
-            return t.contiguous()
-        B, H, L, d = self.shape
-        apart = self.B == B * H and self.heads == 1
-        return (
-            t.reshape(self.B, L, d).contiguous()
-            if apart
-            else t.transpose(1, 2).contiguous().view(self.B, L, self.D)
-        )
 
 
 class _Core(torch.autograd.Function):
@@ -142,6 +73,7 @@ class _Core(torch.autograd.Function):
         each(spans(rows.B, 4 * get_threads()), work)
 
 
+@in_float32
 def attention(
     q: Tensor,
     k: Tensor,
@@ -161,11 +93,28 @@ def attention(
     bias_h(i - j), times v.
 
     q, k, v [B][H][L][d]; with layout="bld" [B][L][D], of `heads` heads, also as parts of one [B][L][3D]. Used
-    where they lie if they are contiguous, or [B][L][H][d] seen as [B][H][L][d]; else copied. scale: 1/sqrt(d)
+    where they lie if they are contiguous, or [B][L][H][d] seen as [B][H][L][d]; else copied. k and v may have
+    fewer heads (that divide q's: head h meets theirs of number h // (H / theirs)), v another width, and both
+    another length, which is copied: causal, q's rows are then the last of k's. scale: 1/sqrt(d)
     where none is given. chunk: rows [0, M), [M, 2M), ... attend among themselves only. sliding: a row
     sees so many rows, itself the last (0: all before it); needs causal, no pool_window. decay_table, bias
-    [H][2L-1], entry (L-1) + j - i; no gradient. pool_window: odd; LaS's masked pooling; needs causal. Returns
-    y as q. Never L x L memory. Errors: SeqmixError."""
+    [H][2L-1], k's L, entry (L-1) + j - i; no gradient. pool_window: odd; LaS's masked pooling; needs causal.
+    Returns y as q, as wide as v. Never L x L memory. Errors: SeqmixError."""
+    word("layout", layout, "bhld", "bld")
+    uneven = evened(q, k, v, heads, causal, layout, decay_table is None and bias is None and not chunk)
+    if uneven:
+        tensors, d, back = uneven
+        y = attention(
+            *tensors,
+            causal=causal,
+            scale=d**-0.5 if scale is None else scale,
+            chunk=chunk,
+            sliding=sliding,
+            decay_table=decay_table,
+            bias=bias,
+            pool_window=pool_window,
+        )
+        return back(y)
     rows = Rows("qkv", [q, k, v], heads, layout, decay_table is None and bias is None)
     H, L = (q.shape[1] if layout == "bhld" else rows.heads), rows.L
     tables = {
@@ -209,9 +158,10 @@ def _pooled(v: Tensor, window: int, ahead: int, chunk: int) -> Tensor:
         F.avg_pool1d(F.pad(p.transpose(2, 3).flatten(0, 2)[:, None], (window - 1 - ahead, ahead)), window, 1)
         for p in parts
     ]
-    return torch.cat([y.view(*p.shape[:2], p.shape[3], -1).transpose(2, 3) for y, p in zip(done, parts)], 2)
+    return torch.cat([y.view(*p.shape[:2], p.shape[3], p.shape[2]).transpose(2, 3) for y, p in zip(done, parts)], 2)
 
 
+@in_float32
 def las_attention(
     q: Tensor,
     k: Tensor,
@@ -236,13 +186,17 @@ def las_attention(
     if pool in ("centred", "masked") and count("window", window) % 2 == 0:
         raise SeqmixError(f"window is {window}; it must be odd with pool={pool!r}")
     if layout == "bld":
-        first = given("v", v, None, None, None)
+        first = given("v", v, BATCH, None, None)
         heads_divide(count("heads", heads), first.shape[2])
         H, L = heads, first.shape[1]
     else:
-        first = given("v", v, None, None, None, None)
+        first = given("v", v, BATCH, None, None, None)
         H, L = first.shape[1:3]
-    rates = las_alphas(H, decay_range) if alphas is None else given("alphas", alphas, H).detach().double()
+    if alphas is None:
+        rates = las_alphas(H, decay_range)
+    else:
+        given("alphas", alphas.float() if isinstance(alphas, Tensor) else alphas, H)
+        rates = alphas.detach().double()
     apart = torch.arange(L - 1, -L, -1).abs().double()  # |i - j| of entry (L-1) + j - i
     table = (-rates[:, None] * apart).exp().float()
     if pool in ("trailing", "centred"):
@@ -276,6 +230,7 @@ def filtered_projection(
     return torch.cat(each_head, -1)
 
 
+@in_float32
 def cat_attention(
     x: Tensor,
     wq: Tensor,
@@ -296,7 +251,7 @@ def cat_attention(
     or None. norm: the filtered rows of q and k are scaled to unit length at full width; norm_v: of v too.
         Returns [B][L][D]. Errors: SeqmixError.
     """
-    D = given("x", x, None, None, None).shape[2]
+    D = given("x", x, BATCH, None, None).shape[2]
     heads_divide(heads, D)
     for name, w in (("wq", wq), ("wk", wk), ("wv", wv), ("wo", wo)):
         given(name, w, D, D)
@@ -335,6 +290,7 @@ class _Elu1(torch.autograd.Function):
         each(spans(len(arrays[0]), 4 * get_threads()), work)
 
 
+@in_float32
 def linear_attention(
     q: Tensor,
     k: Tensor,
@@ -353,13 +309,14 @@ def linear_attention(
     recurrence, 0 the quadratic form. Layouts, errors as `attention`."""
     norm = word("normaliser", normaliser, "none", "rms", "sum")
     if norm == 2:
-        any_size = [None] * (3 if layout == "bld" else 4)
+        any_size = [BATCH] + [None] * (2 if layout == "bld" else 3)
         q, k = (_Elu1.apply(given(n, t, *any_size)) for n, t in (("q", q), ("k", k)))
     rows = Rows("qkv", [q, k, v], heads, layout, True)
     options = dict(C=count("tile", tile, 0), norm=norm, eps=real("eps", eps))
     return _Core.apply(q, k, v, rows, "linattn", [torch.empty(rows.B, rows.heads, rows.L)], options)
 
 
+@in_float32
 def landmark_attention(
     q: Tensor,
     k: Tensor,

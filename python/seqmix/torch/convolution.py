@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .._errors import SeqmixError
 from ._call import (
+    BATCH,
     GROUPS,
     Partial,
     aligned,
@@ -19,6 +20,7 @@ from ._call import (
     flat,
     get_threads,
     given,
+    in_float32,
     kernel,
     real,
     scratch,
@@ -67,12 +69,13 @@ class _Conv(torch.autograd.Function):
         return dx, *partial.sums(), None
 
 
+@in_float32
 def conv1d(x: Tensor, filter: Tensor, *, future: int = 0) -> Tensor:
     """Causal convolution over time (CAT Def. 1): y_t[c] = sum_w filter[g(c)][w] x_{t - w + future}[c].
 
     x [B][L][D]; filter [groups][W], a filter for each group of D/groups channels (groups = D: depthwise).
     future: taps that look ahead, below W. Returns [B][L][D]. Errors: SeqmixError."""
-    D = given("x", x, None, None, None).shape[2]
+    D = given("x", x, BATCH, None, None).shape[2]
     groups, W = given("filter", filter, None, None).shape
     if D % groups:
         raise SeqmixError(f"filter has {groups} groups, which do not divide the width {D}")
@@ -100,10 +103,11 @@ class _UnitRows(torch.autograd.Function):
         return dx
 
 
+@in_float32
 def unit_rows(x: Tensor) -> Tensor:
     """Rows scaled to unit length: x / |x| over the last dimension; rows with |x| <= 1e-12 give 0. x
     [...][D]."""
-    given("x", x, *[None] * (x.dim() if isinstance(x, Tensor) and x.dim() else 1))
+    given("x", x, *[BATCH] * (x.dim() - 1 if isinstance(x, Tensor) and x.dim() else 0), None)
     return _UnitRows.apply(x)
 
 
@@ -168,11 +172,12 @@ class _LongConv(torch.autograd.Function):
         return dx, *partial.sums(), None
 
 
+@in_float32
 def long_conv(x: Tensor, k: Tensor, skip: Tensor | None = None, *, squash: float = 0.0) -> Tensor:
     """Long convolution by FFT (Fu et al. 2023; CHELA Eq. 7): y_t[c] = sum_{s <= t} K_c[s] x_{t-s}[c] (+
     skip_c x_t[c]) with K = sign(k) max(|k| - squash, 0). x [B][L][D], k [D][taps], skip [D] or None. Errors:
     SeqmixError."""
-    D = given("x", x, None, None, None).shape[2]
+    D = given("x", x, BATCH, None, None).shape[2]
     given("k", k, D, None), given("skip", skip, D, optional=True)
     if real("squash", squash) < 0:
         raise SeqmixError(f"squash is {squash}; it must not be negative")
@@ -226,6 +231,7 @@ class _Iir(torch.autograd.Function):
         return dx, dtheta, None
 
 
+@in_float32
 def iir(x: Tensor, theta: Tensor, *, mode: str = "causal") -> Tensor:
     """Focus's adaptive second-order filters (Eqs. 5-8): x through 1 / (1 + theta_0 z^-1 + theta_1 z^-2),
     summed over F filters.
@@ -234,7 +240,7 @@ def iir(x: Tensor, theta: Tensor, *, mode: str = "causal") -> Tensor:
     start of each bin; "carry", from bin to bin; "literal", the product of transforms of each bin, which looks
     ahead. Errors: SeqmixError.
     """
-    B, L, D = given("x", x, None, None, None).shape
+    B, L, D = given("x", x, BATCH, None, None).shape
     bins = given("theta", theta, B, None, D, None, 2).shape[1]
     if L % bins:
         raise SeqmixError(f"theta has {bins} bins, which do not divide the length {L}")

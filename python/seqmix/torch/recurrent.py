@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .._errors import SeqmixError
 from ._call import (
+    BATCH,
     GROUPS,
     Partial,
     aligned,
@@ -19,6 +20,7 @@ from ._call import (
     flat,
     get_threads,
     given,
+    in_float32,
     kernel,
     real,
     scratch,
@@ -104,7 +106,7 @@ def _state(
     rule: str, q: Any, k: Any, v: Any, beta: Any, g: Any, start: Any, scale: Any, layout: str
 ) -> tuple[Tensor, Tensor]:
     apart = word("layout", layout, "bhld", "blhd") == 0
-    one, two = given("q", q, None, None, None, None).shape[1:3]
+    one, two = given("q", q, BATCH, None, None, None).shape[1:3]
     B, dk = q.shape[0], q.shape[3]
     given("k", k, B, one, two, dk)
     dv = given("v", v, B, one, two, None).shape[3]
@@ -118,6 +120,7 @@ def _state(
     return (y.transpose(1, 2) if apart else y), last
 
 
+@in_float32
 def gated_linear_attention(
     q: Tensor,
     k: Tensor,
@@ -139,6 +142,7 @@ def gated_linear_attention(
     return _state("gla", q, k, v, beta, g, start, scale, layout)
 
 
+@in_float32
 def gated_delta_rule(
     q: Tensor,
     k: Tensor,
@@ -178,6 +182,7 @@ class _Taylor(torch.autograd.Function):
         return dx
 
 
+@in_float32
 def taylor_attention(q: Tensor, k: Tensor, v: Tensor, *, layout: str = "bhld") -> Tensor:
     """Based's linear attention (Arora et al. 2024, Sec. 4): pairs weigh 1 + s + s^2 / 2, s = q_t . k_s /
     sqrt(d), over their sum.
@@ -185,7 +190,7 @@ def taylor_attention(q: Tensor, k: Tensor, v: Tensor, *, layout: str = "bhld") -
     q, k [B][H][L][d], v [B][H][L][dv]; layout="blhd": [B][L][H][..]. Returns y as v. Its state has 1 + d +
     d (d + 1) / 2 rows. Errors: SeqmixError."""
     for name, t in (("q", q), ("k", k), ("v", v)):
-        given(name, t, None, None, None, None)
+        given(name, t, BATCH, None, None, None)
     counted = torch.cat((v, torch.ones_like(v[..., :1])), -1)
     y = gated_linear_attention(_Taylor.apply(q), _Taylor.apply(k), counted, scale=1.0, layout=layout)[0]
     return y[..., :-1] / y[..., -1:]
@@ -248,6 +253,7 @@ class _Recurrent(torch.autograd.Function):
         return dz, *partial.sums(), dstart
 
 
+@in_float32
 def lstm(z: Tensor, u: Tensor, start: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The recurrence of an LSTM (Hochreiter & Schmidhuber 1997): z [B][L][4 E] is what the rows say to the
     gates i, f, g, o, x W + b; u [E][4 E]; start [B][2][E], h then c, or None: zeros.
@@ -256,18 +262,19 @@ def lstm(z: Tensor, u: Tensor, start: Tensor | None = None) -> tuple[Tensor, Ten
     SeqmixError."""
     E = given("u", u, None, None).shape[0]
     given("u", u, E, 4 * E)
-    B = given("z", z, None, None, 4 * E).shape[0]
+    B = given("z", z, BATCH, None, 4 * E).shape[0]
     given("start", start, B, 2, E, optional=True)
     return _Recurrent.apply(z, u, None, start)
 
 
+@in_float32
 def gru(z: Tensor, u: Tensor, bias: Tensor, start: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The recurrence of a GRU (Cho et al. 2014), the reset gate after the product: z [B][L][3 E] is what the
     rows say to the gates r, z, n, x W + b; u [E][3 E]; bias [3 E] stands beside h U; start [B][E] or None:
     zeros. Returns y [B][L][E] and the last h. Errors: SeqmixError."""
     E = given("u", u, None, None).shape[0]
     given("u", u, E, 3 * E), given("bias", bias, 3 * E)
-    B = given("z", z, None, None, 3 * E).shape[0]
+    B = given("z", z, BATCH, None, 3 * E).shape[0]
     given("start", start, B, E, optional=True)
     return _Recurrent.apply(z, u, bias, start)
 
@@ -312,12 +319,13 @@ class _Ema(torch.autograd.Function):
         return dx, *partial.sums()
 
 
+@in_float32
 def ema(
     x: Tensor, alpha: Tensor, delta: Tensor, beta: Tensor, eta: Tensor, skip: Tensor | None = None
 ) -> Tensor:
     """MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6). x [B][L][D]; alpha, delta (before the
     sigmoid), beta, eta [D][S]; skip [D] or None. Returns [B][L][D]. Errors: SeqmixError."""
-    D = given("x", x, None, None, None).shape[2]
+    D = given("x", x, BATCH, None, None).shape[2]
     S = given("alpha", alpha, D, None).shape[1]
     for name, w in (("delta", delta), ("beta", beta), ("eta", eta)):
         given(name, w, D, S)
@@ -386,12 +394,13 @@ class _Scan(torch.autograd.Function):
         return dx, ddt, da_log, db, dc, dskip
 
 
+@in_float32
 def selective_scan(
     x: Tensor, dt: Tensor, a_log: Tensor, b: Tensor, c: Tensor, skip: Tensor | None = None
 ) -> Tensor:
     """Mamba's selective scan (Gu & Dao 2023, Eq. 2 and Alg. 2), A = -exp(a_log). x, dt [B][L][D] (dt > 0);
     a_log [D][S]; b, c [B][L][S]; skip [D] or None. Returns [B][L][D]. Errors: SeqmixError."""
-    B, L, D = given("x", x, None, None, None).shape
+    B, L, D = given("x", x, BATCH, None, None).shape
     S = given("a_log", a_log, D, None).shape[1]
     given("dt", dt, B, L, D), given("b", b, B, L, S), given("c", c, B, L, S), given(
         "skip", skip, D, optional=True
@@ -429,6 +438,7 @@ class _S4dKernel(torch.autograd.Function):
         return None, *slopes
 
 
+@in_float32
 def s4d(
     x: Tensor, log_dt: Tensor, log_a: Tensor, a_im: Tensor | None, c: Tensor, skip: Tensor | None = None
 ) -> Tensor:
@@ -436,7 +446,7 @@ def s4d(
     log_dt [D]; log_a, a_im [D][S]; c [D][S][2], or [D][S] where a_im is None (real states); skip [D] or None.
     Returns [B][L][D]. Errors: SeqmixError.
     """
-    _, L, D = given("x", x, None, None, None).shape
+    _, L, D = given("x", x, BATCH, None, None).shape
     S = given("log_a", log_a, D, None).shape[1]
     given("log_dt", log_dt, D), given("a_im", a_im, D, S, optional=True), given(
         "skip", skip, D, optional=True
