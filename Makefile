@@ -139,7 +139,7 @@ $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 # ---- The other rooms ---------------------------------------------------------------------------------------
 include wasm/wasm.mk
 include scripts/install.mk scripts/judge.mk
-include python/python.mk scripts/release.mk
+include python/python.mk python/pyodide.mk scripts/release.mk
 include proofs_tests/fuzz/fuzz.mk proofs_tests/tests.mk
 include bench/bench.mk
 
@@ -235,9 +235,9 @@ test-conformance: export SEQMIX_CONFORMANCE := all
 test-conformance: RUN_OPTIONS := --timeout 7200
 .PHONY: test-conformance
 
-test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone
+test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone; the Python package in Pyodide; a release made twice, and its files in a bare Debian
 	@rm -f build/test/second.count
-	$(call judge,,arm musl bits32 build sdist second)
+	$(call judge,,$(ELSEWHERE) second)
 	@rm -f build/test/second.count
 test-elsewhere: export SEQMIX_SECOND := all
 .PHONY: test-elsewhere

@@ -95,6 +95,8 @@ PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox 
 PACKAGE_LATER := package release amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
 # The tree's layout, and the scripts that set up, judge and integrate: make test-tree.
 TREE_LATER := format scripts setup ci
+# What other machines and places take: make test-elsewhere, with the second implementation.
+ELSEWHERE := arm musl bits32 build sdist pyodide released
 LATER := $(PAGE_LATER) $(PACKAGE_LATER) $(TREE_LATER)
 build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
@@ -152,9 +154,15 @@ PY_WHY := $(if $(filter Linux,$(shell uname -s)),$(if $(shell command -v python3
 $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(if $(PY_WHY),,$(PY_OUT)/venv.made)
 	@$(RUN) $(RUN_OPTIONS) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
 $(call script, sdist,    python/sdist.sh,                   proofs_tests/support/tap.sh $(if $(PY_WHY),,$(PY_OUT)/venv.made))
+# (the wheel for Pyodide, in the Pyodide that package-lock.json there pins)
+build/pyodide/made: proofs_tests/package/pyodide/package.json proofs_tests/package/pyodide/package-lock.json
+	@mkdir -p $(@D) && cp $^ $(@D) && npm ci --silent --prefix $(@D) >$(@D)/log 2>&1; touch $@
+$(call script, pyodide,  package/pyodide.test.mjs,          build/pyodide/made proofs_tests/digests_configs.txt $(if $(PY_WHY),,$(PYODIDE)/wheel.made))
+# (two compilations of all of it, and a bare Debian)
+$(call script, released, tools/released.sh,                 docs/INSTALL.md proofs_tests/support/tap.sh $(addprefix scripts/,bare-debian.sh try-install.sh release.mjs) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (what each version left, with the names of the Python package)
 $(call script, versions, tools/versions.test.mjs,           scripts/versions.mjs docs/VERSIONS.md proofs_tests/digests.txt proofs_tests/digests_configs.txt web/state/url.ts wasm/package/package.json $(wildcard include/seqmix/*.h proofs_tests/versions/*/*) $(MODULE) build/seqmix $(if $(PY_WHY),,$(PY_OUT)/venv.made))
-$(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made))
+$(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made $(PYODIDE)/wheel.made))
 # (the whole list of planted layers: make test-conformance, a part of make test-all)
 build/test/python_conformance.count: proofs_tests/python/planted.py
 build/test/python_docs.count: docs/GUIDE.md
@@ -165,7 +173,8 @@ include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-$(patsubst %,build/test/%.count,arm musl sdist cluster mpi prove_c package pytorch): RUN_OPTIONS := --timeout 1800
+$(patsubst %,build/test/%.count,arm musl sdist pyodide cluster mpi prove_c package pytorch): RUN_OPTIONS := --timeout 1800
+build/test/released.count: RUN_OPTIONS := --timeout 7200
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 
@@ -183,4 +192,4 @@ build/clang-exact/seqmix: build/clang-exact/libseqmix.a $(BIN)/seqmix
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build sdist torture cluster prove_c $(LATER),$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out $(ELSEWHERE) torture cluster prove_c $(LATER),$(SCRIPT_TESTS)) presets

@@ -31,11 +31,14 @@ PY_PARTS := $(PY_LIBRARIES) $(PY_OUT)/seqmix
 REPOSITORY ?=
 export REPOSITORY
 $(eval $(call holds,$(PY_OUT)/repository,$(REPOSITORY)))
-$(PY_OUT)/staged: $(PY_OUT)/repository $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) $(addprefix include/seqmix/,$(PUBLIC_HEADERS)) LICENSE docs/PYTHON.md
-	@rm -rf $(PY_STAGE) && mkdir -p $(PY_STAGE)/seqmix/include/seqmix $(PY_STAGE)/seqmix/native $(PY_STAGE)/seqmix/page $(PY_STAGE)/sources
-	@cp python/*.py python/*.toml python/*.in LICENSE $(PY_STAGE) && $(PYTHON) python/describe.py '$(REPOSITORY)' $(VERSION) $(PY_STAGE)
-	@cp -r python/seqmix $(PY_STAGE) && find $(PY_STAGE) -name __pycache__ -prune -exec rm -r {} +
-	@cp include/seqmix/*.h $(PY_STAGE)/seqmix/include/seqmix && cp $(PY_PARTS) $(PY_STAGE)/seqmix/native
+PY_LAID := $(PY_OUT)/repository $(PY_SOURCES) $(addprefix include/seqmix/,$(PUBLIC_HEADERS)) LICENSE docs/PYTHON.md
+# $1: the folder, $2: what goes into seqmix/native
+PY_LAY = rm -rf $1 && mkdir -p $1/seqmix/include/seqmix $1/seqmix/native $1/seqmix/page $1/sources && \
+    cp python/*.py python/*.toml python/*.in LICENSE $1 && $(PYTHON) python/describe.py '$(REPOSITORY)' $(VERSION) $1 && \
+    cp -r python/seqmix $1 && find $1 -name __pycache__ -prune -exec rm -r {} + && \
+    cp include/seqmix/*.h $1/seqmix/include/seqmix && cp $2 $1/seqmix/native
+$(PY_OUT)/staged: $(PY_PARTS) $(PY_LAID) $(PAGE_IN_WHEEL)
+	@$(call PY_LAY,$(PY_STAGE),$(PY_PARTS))
 	@$(if $(SAN),,strip $(PY_STAGE)/seqmix/native/*)
 	@$(if $(PAGE_IN_WHEEL),cp $(PAGE_IN_WHEEL) $(PY_STAGE)/seqmix/page)
 	@$(PYTHON) python/record.py '$(MAKE)' $(PY_OUT) $(PY_STAGE)/sources && cp $(PY_OUT)/*.map $(PY_STAGE)/sources

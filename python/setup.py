@@ -18,7 +18,15 @@ sys.path.insert(0, str(here))
 from compiling import compile_to  # noqa: E402
 from elf import tag_of  # noqa: E402
 
-NATIVE = ("libseqmix.so", "libseqmix_oracle.so", "seqmix")
+LIBRARIES = ("libseqmix.so", "libseqmix_oracle.so")
+WASM = all(
+    (here / "seqmix/native" / name).exists() and (here / "seqmix/native" / name).read_bytes()[:4] == b"\0asm"
+    for name in LIBRARIES
+)
+# (the program has nowhere to run in Pyodide)
+NATIVE = LIBRARIES if WASM else (*LIBRARIES, "seqmix")
+# PEP 783: the Pyodide releases whose C library these modules were tried with
+PYODIDE = "pyemscripten_2026_0_wasm32"
 VERSION = re.search(r'#define SMX_VERSION "(.*)"', (here / "seqmix/include/seqmix/smx.h").read_text())[1]
 
 
@@ -33,7 +41,8 @@ class Build(build_py):
             compile_to(here / "sources", temporary)
             for name in NATIVE:
                 self.copy_file(str(temporary / name), str(native / name))
-        (native / "seqmix").chmod(0o755)
+        if not WASM:
+            (native / "seqmix").chmod(0o755)
 
 
 class Wheel(bdist_wheel):
@@ -42,6 +51,8 @@ class Wheel(bdist_wheel):
         self.root_is_pure = False
 
     def get_tag(self):
+        if WASM:
+            return "py3", "none", PYODIDE
         native = Path(self.get_finalized_command("build").build_lib) / "seqmix/native"
         try:
             return "py3", "none", tag_of([(native / name).read_bytes() for name in NATIVE])

@@ -1,16 +1,18 @@
 #!/bin/bash
 # Runs `make test` or `make demo` where nothing is installed: a fresh clone inside a Debian 12 chroot that
-# has git, make and ca-certificates beside the minimal base, so that setup.sh has to find everything else.
+# has git, make and ca-certificates beside the minimal base, so that setup.sh has to find everything else. Or
+# what docs/INSTALL.md says, with the files of `make release`.
 # Not a way to deploy: the chroot shares the host's network and is deleted at the end.
 set -euo pipefail
 
 usage() {
     cat <<'EOF'
-usage: scripts/bare-debian.sh [demo|test] [--keep] [--again] [--fresh] [-- COMMAND...]
+usage: scripts/bare-debian.sh [demo|test|install] [--keep] [--again] [--fresh] [-- COMMAND...]
 
   test     make test in the chroot (the default)
   demo     make demo in the chroot: waits for the printed address, fetches the page and every file it
            names, then stops the server
+  install  each block of INSTALL.md with the files of build/release (scripts/try-install.sh)
   -- COMMAND...  that command in the clone instead, such as -- scripts/setup.sh demo
   --keep   leave the chroot in build/bare/root
   --again  in the chroot that --keep left, as it is: `demo --keep`, then `test --again`, is the README's order
@@ -28,13 +30,13 @@ while [ $# -gt 0 ]; do
     shift
     case $arg in
         --) [ $# -gt 0 ] || { usage >&2; exit 2; }; what='command'; break ;;
-        demo | test) what=$arg ;;
+        demo | test | install) what=$arg ;;
         --keep) keep=yes ;;
         --again) again=yes ;;
         --fresh) fresh=yes ;;
         --inside-namespace) inside=yes what=$1; break ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "bare-debian: unknown argument '$arg'; allowed: demo, test, --keep, --again, --fresh" >&2; exit 2 ;;
+        *) echo "bare-debian: unknown argument '$arg'; allowed: demo, test, install, --keep, --again, --fresh" >&2; exit 2 ;;
     esac
 done
 
@@ -76,6 +78,7 @@ if [ "$inside" = yes ]; then
     exec env -i "${environment[@]}" chroot "$root" /bin/bash "/root/run-$what.sh"
 fi
 
+if [ "$what" = install ] && [ ! -e "$project/build/release/INSTALL.md" ]; then die "build/release is not there (make release)"; fi
 [ "$(id -u)" = 0 ] || die "must run as root: debootstrap, mount and chroot need it (try: sudo $0 $what)"
 command -v debootstrap >/dev/null || die "debootstrap is missing (apt-get install debootstrap)"
 command -v unshare >/dev/null || die "unshare is missing (package util-linux)"
@@ -155,6 +158,10 @@ fi
 cat >"$root/root/run-test.sh" <<'EOF'
 cd /root/seqmix && exec make test
 EOF
+echo 'exec /root/seqmix/scripts/try-install.sh /root/release' >"$root/root/run-install.sh"
+# (the chroot is thrown away: dpkg need not wait for the disk)
+mkdir -p "$root/etc/dpkg/dpkg.cfg.d" && echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
+if [ "$what" = install ]; then rm -rf "$root/root/release" && cp -r "$project/build/release" "$root/root"; fi
 cat >"$root/root/run-demo.sh" <<'EOF'
 cd /root/seqmix || exit 1
 set -m # its own process group, so that it can be stopped as Ctrl-C in a terminal does
@@ -180,6 +187,8 @@ EOF
 if [ "$what" = command ]; then
     name=$(printf '%q ' "$@")
     echo "cd /root/seqmix && $name" >"$root/root/run-command.sh"
+elif [ "$what" = install ]; then
+    name='docs/INSTALL.md'
 else
     name="make $what"
 fi

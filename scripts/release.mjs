@@ -39,19 +39,27 @@ if (changed)
 // Seconds since 1970; of the commit, unless they are given.
 const epoch = Number(process.env.SOURCE_DATE_EPOCH || git('log', '-1', '--format=%ct').toString());
 const commit = git('rev-parse', 'HEAD').toString().trim();
+const address = process.env.REPOSITORY?.replace(/\/$/, '') || '';
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const source = git('-c', 'tar.umask=0022', 'archive', '--format=tar', `--prefix=seqmix-${version}/`, 'HEAD');
 // (seqmix-VERSION.tar.gz is the source distribution's name)
 writeFileSync(join(out, `seqmix-${version}-source.tar.gz`), gzipSync(source, { level: 9 }));
-const dist = 'build/python/dist';
 for (const file of [
-    ...readdirSync(dist).map((name) => join(dist, name)),
+    ...['build/python/dist', 'build/python/pyodide/dist'].flatMap((dist) =>
+        readdirSync(dist).map((name) => join(dist, name)),
+    ),
     `build/seqmix-${version}.tgz`,
     `build/amalgamation/seqmix-c-${version}.tar.gz`,
 ])
     copyFileSync(file, join(out, basename(file)));
+writeFileSync(
+    join(out, 'INSTALL.md'),
+    readFileSync('docs/INSTALL.md', 'utf8')
+        .replaceAll('VERSION', version)
+        .replace(/\]\((?=\w+\.md)/g, address ? `](${address}/blob/v${version}/docs/` : '$&'),
+);
 copyFileSync('build/single/seqmix.html', join(out, `seqmix-${version}.html`));
 
 // The notes: the section of this version in CHANGELOG.md.
@@ -83,7 +91,6 @@ function inPage() {
 const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 const files = readdirSync(out).sort();
 const id = (text) => `SPDXRef-${text.replace(/[^A-Za-z0-9.-]/g, '-')}`;
-const address = process.env.REPOSITORY?.replace(/\/$/, '') || '';
 const described = (name, more) => ({
     name,
     SPDXID: id(name),
@@ -144,7 +151,7 @@ const relation = (from, relationshipType, to) => ({
     relatedSpdxElement: to,
 });
 const withPage = released.filter(
-    ({ name }) => /\.html$|\.whl$|\d\.tar\.gz$/.test(name) && !name.startsWith('seqmix-c'),
+    ({ name }) => /\.html$|linux.*\.whl$|\d\.tar\.gz$/.test(name) && !name.startsWith('seqmix-c'),
 );
 const sbom = {
     spdxVersion: 'SPDX-2.3',
@@ -163,8 +170,8 @@ const sbom = {
         ...released
             .filter(({ name }) => /\.whl$/.test(name))
             .flatMap(({ SPDXID }) => [
-                relation(SPDXID, 'DYNAMIC_LINK', id('zlib')),
                 relation(SPDXID, 'DEPENDS_ON', id('numpy')),
+                ...(SPDXID.includes('linux') ? [relation(SPDXID, 'DYNAMIC_LINK', id('zlib'))] : []),
             ]),
     ],
 };

@@ -25,11 +25,13 @@ const folder = mkdtempSync(join(tmpdir(), 'seqmix-release-'));
 after(() => rmSync(folder, { recursive: true }));
 const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 const version = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
-const wheel = existsSync(join(root, 'build/python/dist'))
-    ? readdirSync(join(root, 'build/python/dist')).find((name) => name.endsWith('.whl'))
-    : undefined;
+/** What Python's builders left: the wheel and the source distribution, the wheel for Pyodide. */
+const dists = ['build/python/dist', 'build/python/pyodide/dist'].flatMap((dist) =>
+    existsSync(join(root, dist)) ? readdirSync(join(root, dist)).map((name) => join(dist, name)) : [],
+);
+const wheels = dists.filter((name) => name.endsWith('.whl')).map((name) => basename(name));
 const hasGit = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD']).status === 0;
-const skip = !hasGit ? 'needs a git repository' : !wheel && 'the Python package is not built';
+const skip = !hasGit ? 'needs a git repository' : wheels.length < 2 && 'the Python package is not built';
 
 /** Of somebody else, elsewhere, at another time. */
 const elsewhere = { TZ: 'Pacific/Chatham', LANG: 'C', LC_ALL: 'C', HOME: folder, USER: 'somebody' };
@@ -48,10 +50,11 @@ test(
     { skip },
     () => {
         const at = join(folder, 'repacked');
-        for (const name of readdirSync(join(root, 'build/python/dist'))) {
+        for (const file of dists) {
+            const name = basename(file);
             rmSync(at, { recursive: true, force: true });
             mkdirSync(join(at, 'files'), { recursive: true });
-            const packed = join(root, 'build/python/dist', name);
+            const packed = join(root, file);
             // Taken apart and packed by others: the last file first, other times, rights of one user.
             const py = `
 import os, sys, tarfile, zipfile
@@ -124,9 +127,10 @@ test('make release: complete, with true checksums, and twice the same in two fol
     assert.deepEqual(
         names,
         [
+            'INSTALL.md',
             'NOTES.md',
             'SHA256SUMS',
-            wheel,
+            ...wheels,
             `seqmix-${version}-source.tar.gz`,
             `seqmix-${version}.html`,
             `seqmix-${version}.spdx.json`,
@@ -173,6 +177,14 @@ test('make release: complete, with true checksums, and twice the same in two fol
         );
     assert.ok(!sbom.packages.some(({ name }) => ['typescript', 'vite', 'puppeteer-core'].includes(name)));
     assert.match(readFileSync(join(one, 'NOTES.md'), 'utf8'), /Python/);
+    // Every file that the guide names is there.
+    const guide = readFileSync(join(one, 'INSTALL.md'), 'utf8');
+    assert.ok(!guide.includes('VERSION'));
+    for (const [name] of guide.matchAll(/seqmix-[\w.*-]+\.(?:whl|tgz|gz|html)/g))
+        assert.ok(
+            names.some((one) => new RegExp(`^${name.replaceAll('.', '\\.').replace('*', '.*')}$`).test(one)),
+            name,
+        );
     const source = spawnSync('tar', ['-tzf', join(one, `seqmix-${version}-source.tar.gz`)], {
         encoding: 'utf8',
         maxBuffer: 1 << 28,

@@ -21,6 +21,8 @@ def main() -> None:
 
 def output(*arguments: str, least: int = 0) -> str:
     """What the program prints; ending with more than `least` is a SeqmixError of its sentence."""
+    if sys.platform == "emscripten":
+        raise SeqmixError("the program seqmix is not in the package for Pyodide, where no program can be started")
     try:
         done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, errors="replace")
     except OSError as error:
