@@ -169,6 +169,7 @@ look_for_options() {
         option webkit WebKit 'webkit2gtk-driver xvfb xauth' 'webkitgtk6.0 xorg-x11-server-Xvfb xorg-x11-xauth' has_webkit
         option python "Python's packages" "$python_packages" "$python_packages" python_ranks 2
         option cxx 'C++, CMake, pkg-config' 'g++ cmake pkg-config' 'gcc-c++ cmake pkgconf-pkg-config' have_all g++ cmake pkg-config
+        option mypy mypy mypy python3-mypy have mypy
         option arb Arb 'libflint-arb-dev libflint-dev' flint-devel has_arb # (part of FLINT from its version 3)
         option groff groff groff-base groff have groff
         option format clang-format clang-format clang-tools-extra have clang-format

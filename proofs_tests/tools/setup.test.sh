@@ -43,7 +43,7 @@ check 'a compiler that is none is named' 'setup: CC=icc compiles no program here
 
 # What the tests can do without.
 options() { setup --quiet "$1" | sed -n 's/^ *on Debian, Ubuntu *apt-get install //p' | sed 's/ libflint-arb-dev libflint-dev//'; }
-check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config groff-base clang-format zsh fish' \
+check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config mypy groff-base clang-format zsh fish' \
     "$(options test | sed 's/^webkit/firefox-esr webkit/')"
 check 'all: and what test-all takes' yes "$([[ "$(options all)" == *' coq '*' python3-torch '*' openmpi-bin '* ]] && echo yes)"
 check 'program: nothing of that' '' "$(options program)$(options native)$(options demo)"
@@ -87,7 +87,7 @@ command_is node 'echo v22.99.0'
 mkdir -p "$copy/node_modules"
 (cd "$copy" && echo "$(cksum <package-lock.json) $(uname -sm)" >node_modules/.seqmix-packages)
 command_is python3 'echo 2 3.11.0'
-for one in firefox WebKitWebDriver xvfb-run g++ cmake pkg-config clang-format zsh; do command_is "$one" :; done
+for one in firefox WebKitWebDriver xvfb-run g++ cmake pkg-config mypy clang-format zsh; do command_is "$one" :; done
 command_is apt-cache 'case "$2" in groff-base|fish|zsh) echo "  Candidate: 1.0" ;; *) echo "  Candidate: (none)" ;; esac'
 command_is apt-get "case \"\$*\" in *assume-no*) echo 'Need to get 2 MB of archives.' ;; *install*) echo \"\$*\" >>$copy/asked; printf '#!/bin/sh\n' >$copy/commands/fish; $(command -v chmod) +x $copy/commands/fish ;; esac"
 check 'options: all there, nothing is said' '' "$(command_is groff :; command_is fish :; setup --quiet test | grep -v Arb; gone groff fish)"
