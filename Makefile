@@ -19,6 +19,10 @@ EXACT := -ffp-contract=off -fno-math-errno
 # One set of objects serves the program and the shared libraries of `make install`.
 PIC := -fPIC $(if $(filter Linux,$(shell uname -s)),-fno-semantic-interposition)
 CFLAGS := -std=gnu11 $(if $(SAN),-g1,-g) $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
+# Windows, by mingw: its printf is C99's where it is told so, and its gcc does not align the stack for AVX.
+ifneq ($(findstring mingw,$(CC)),)
+CFLAGS += -D__USE_MINGW_ANSI_STDIO=1 -Wno-format -Wa,-muse-unaligned-vector-move
+endif
 # (Lines are enough of debugging: all of it takes a quarter of the time that a kernel compiles.)
 KERNEL_CFLAGS := $(CFLAGS) -g1
 # All but what computes (kernels, graph, operations), which a stranger's input does not reach unchecked: a
@@ -235,7 +239,7 @@ test-conformance: export SEQMIX_CONFORMANCE := all
 test-conformance: RUN_OPTIONS := --timeout 7200
 .PHONY: test-conformance
 
-test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone; the Python package in Pyodide; a release made twice, and its files in a bare Debian
+test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, on Windows by Wine, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone; the Python package in Pyodide; a release made twice, and its files in a bare Debian
 	@rm -f build/test/second.count
 	$(call judge,,$(ELSEWHERE) second)
 	@rm -f build/test/second.count

@@ -83,6 +83,7 @@ $(call script, export,   package/export.test.mjs,           build/seqmix $(MODUL
 $(call script, arm,      package/arm.sh,                    proofs_tests/package/rank.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
 $(call script, bits32,   package/bits32.sh,                 build/seqmix proofs_tests/digests.txt proofs_tests/support/plain/cmocka.h proofs_tests/model/test_sizes.c)
 $(call script, musl,     package/musl.sh,                   build/seqmix proofs_tests/digests.txt)
+$(call script, windows,  package/windows.sh,                proofs_tests/package/windows.c build/seqmix proofs_tests/digests.txt proofs_tests/digests_configs.txt)
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
 $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
@@ -96,7 +97,7 @@ PACKAGE_LATER := package release amalgamation_cmake pytorch export mpi python_pa
 # The tree's layout, and the scripts that set up, judge and integrate: make test-tree.
 TREE_LATER := format scripts setup ci
 # What other machines and places take: make test-elsewhere, with the second implementation.
-ELSEWHERE := arm musl bits32 build sdist pyodide released
+ELSEWHERE := arm musl windows bits32 build sdist pyodide released
 LATER := $(PAGE_LATER) $(PACKAGE_LATER) $(TREE_LATER)
 build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
@@ -173,7 +174,7 @@ include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-$(patsubst %,build/test/%.count,arm musl sdist pyodide cluster mpi prove_c package pytorch): RUN_OPTIONS := --timeout 1800
+$(patsubst %,build/test/%.count,arm musl windows sdist pyodide cluster mpi prove_c package pytorch): RUN_OPTIONS := --timeout 1800
 build/test/released.count: RUN_OPTIONS := --timeout 7200
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)

@@ -182,6 +182,7 @@ look_for_options() {
         option mpi MPI 'openmpi-bin libopenmpi-dev' 'openmpi openmpi-devel' have_all mpirun mpicc
         option arm 'Arm, emulated' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user' 'gcc-aarch64-linux-gnu qemu-user' have aarch64-linux-gnu-gcc
         option musl musl musl-tools musl-gcc have musl-gcc
+        option windows 'Windows, by Wine' 'gcc-mingw-w64-x86-64 wine wine64' 'mingw64-gcc mingw64-winpthreads-static wine-core' have_all x86_64-w64-mingw32-gcc wine
         option parallel 'GNU parallel' parallel parallel have parallel
     fi
 }

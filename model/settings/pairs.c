@@ -81,7 +81,8 @@ char *pairs_with_files(const char *text, const char *key, char *(*read)(const ch
         if (separator) *to++ = *at++;
         end = at + strcspn(at, "&~");
         const int is_file = !strncmp(at, key, n) && !strncmp(at + n, "=@", 2);
-        char *path = is_file ? strndup(at + n + 2, (size_t)(end - at) - n - 2) : NULL;
+        char *path = is_file ? calloc((size_t)(end - at), 1) : NULL;
+        if (path) memcpy(path, at + n + 2, (size_t)(end - at) - n - 2);
         char *value = path ? read(path) : NULL;
         const size_t done = (size_t)(to - all);
         char *longer = is_file && !value
