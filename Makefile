@@ -82,8 +82,9 @@ $(OBJ)/tasks/%.o: CPPFLAGS += $(if $(filter 1,$(ZLIB)),-DSMX_ZLIB)
 $(eval $(call holds,$(OBJ)/zlib.flags,$(LZ)))
 $(TASK_SRC:%.c=$(OBJ)/%.o): $(OBJ)/zlib.flags
 $(OBJ)/model/graph/%.o $(OBJ)/model/ops/%.o: HARDENED :=
-# (The program's own files wait for disks and people: they compile in three fifths of the time so.)
-$(OBJ)/cli/%.o: CFLAGS += -O1 -g1
+# (The program's own files wait for disks and people: they compile in three fifths of the time so. Private:
+# the library, of which build.inc below is made, has a level of its own.)
+$(OBJ)/cli/%.o: private CFLAGS += -O1 -g1
 $(OBJ)/%.o: %.c $(OBJ)/flags | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(HARDENED) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -239,7 +240,7 @@ test-conformance: export SEQMIX_CONFORMANCE := all
 test-conformance: RUN_OPTIONS := --timeout 7200
 .PHONY: test-conformance
 
-test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, on Windows by Wine, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone; the Python package in Pyodide; a release made twice, and its files in a bare Debian
+test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, on Windows by Wine, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone; the Python package in Pyodide
 	@rm -f build/test/second.count
 	$(call judge,,$(ELSEWHERE) second)
 	@rm -f build/test/second.count

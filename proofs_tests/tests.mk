@@ -97,7 +97,7 @@ PACKAGE_LATER := package release amalgamation_cmake pytorch export mpi python_pa
 # The tree's layout, and the scripts that set up, judge and integrate: make test-tree.
 TREE_LATER := format scripts setup ci
 # What other machines and places take: make test-elsewhere, with the second implementation.
-ELSEWHERE := arm musl windows bits32 build sdist pyodide released
+ELSEWHERE := arm musl windows bits32 build sdist pyodide
 LATER := $(PAGE_LATER) $(PACKAGE_LATER) $(TREE_LATER)
 build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
@@ -159,8 +159,6 @@ $(call script, sdist,    python/sdist.sh,                   proofs_tests/support
 build/pyodide/made: proofs_tests/package/pyodide/package.json proofs_tests/package/pyodide/package-lock.json
 	@mkdir -p $(@D) && cp $^ $(@D) && npm ci --silent --prefix $(@D) >$(@D)/log 2>&1; touch $@
 $(call script, pyodide,  package/pyodide.test.mjs,          build/pyodide/made proofs_tests/digests_configs.txt $(if $(PY_WHY),,$(PYODIDE)/wheel.made))
-# (two compilations of all of it, and a bare Debian)
-$(call script, released, tools/released.sh,                 docs/INSTALL.md proofs_tests/support/tap.sh $(addprefix scripts/,bare-debian.sh try-install.sh release.mjs) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 # (what each version left, with the names of the Python package)
 $(call script, versions, tools/versions.test.mjs,           scripts/versions.mjs docs/VERSIONS.md proofs_tests/digests.txt proofs_tests/digests_configs.txt web/state/url.ts wasm/package/package.json $(wildcard include/seqmix/*.h proofs_tests/versions/*/*) $(MODULE) build/seqmix $(if $(PY_WHY),,$(PY_OUT)/venv.made))
 $(call script, release,  tools/release.test.mjs,            scripts/release.mjs scripts/amalgamate.mjs python/pack_again.py CHANGELOG.md package.json package-lock.json $(wildcard proofs_tests/versions/*) build/package/package.json build/single/seqmix.html $(if $(PY_WHY),,$(PY_OUT)/venv.made $(PYODIDE)/wheel.made))
@@ -175,7 +173,6 @@ include proofs_tests/torture/torture.mk
 include proofs_tests/rocq/rocq.mk
 
 $(patsubst %,build/test/%.count,arm musl windows sdist pyodide cluster mpi prove_c package pytorch): RUN_OPTIONS := --timeout 1800
-build/test/released.count: RUN_OPTIONS := --timeout 7200
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 

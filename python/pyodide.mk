@@ -1,6 +1,6 @@
-# pyodide.mk: the Python package for Pyodide (CPython in WebAssembly): the same Python over the same two libraries,
-# which are side modules there, loaded by ctypes as ever. They call the C library of Pyodide itself by name and hand
-# it no struct whose layout an emscripten could change: no files, no clock.
+# pyodide.mk: the Python package for Pyodide (CPython in WebAssembly): the same Python over the same two
+# libraries, which are side modules there, loaded by ctypes as ever. They call the C library of Pyodide itself
+# by name and hand it no struct whose layout an emscripten could change: no files, no clock.
 # (kernels of one instruction set; tasks of files in folders are the program's alone, as in seqmix.wasm)
 PYODIDE := $(PY_OUT)/pyodide
 PYODIDE_RUNS := $(KERNEL_ONCE) $(KERNEL_SRC) $(MODEL_SRC) $(WASM_TASKS) cli/team.c

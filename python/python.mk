@@ -39,7 +39,7 @@ PY_LAY = rm -rf $1 && mkdir -p $1/seqmix/include/seqmix $1/seqmix/native $1/seqm
     cp include/seqmix/*.h $1/seqmix/include/seqmix && cp $2 $1/seqmix/native
 $(PY_OUT)/staged: $(PY_PARTS) $(PY_LAID) $(PAGE_IN_WHEEL)
 	@$(call PY_LAY,$(PY_STAGE),$(PY_PARTS))
-	@$(if $(SAN),,strip $(PY_STAGE)/seqmix/native/*)
+	@$(if $(SAN),,strip -R .note.gnu.build-id $(PY_STAGE)/seqmix/native/*) # (a hash of debugging information as well)
 	@$(if $(PAGE_IN_WHEEL),cp $(PAGE_IN_WHEEL) $(PY_STAGE)/seqmix/page)
 	@$(PYTHON) python/record.py '$(MAKE)' $(PY_OUT) $(PY_STAGE)/sources && cp $(PY_OUT)/*.map $(PY_STAGE)/sources
 	@touch $@

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
+process.umask(0o022); // whoever builds it: the files are for everybody
 const at = (path) => new URL(`../${path}`, import.meta.url);
 const path = (relative) => fileURLToPath(at(relative));
 const out = 'build/package/';

@@ -57,7 +57,8 @@ for (const file of [
 writeFileSync(
     join(out, 'INSTALL.md'),
     readFileSync('docs/INSTALL.md', 'utf8')
-        .replaceAll('VERSION', version)
+        .replace(/ VERSION is [^\n]*/, '')
+        .replaceAll('-VERSION', `-${version}`)
         .replace(/\]\((?=\w+\.md)/g, address ? `](${address}/blob/v${version}/docs/` : '$&'),
 );
 copyFileSync('build/single/seqmix.html', join(out, `seqmix-${version}.html`));
