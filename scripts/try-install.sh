@@ -15,6 +15,7 @@ awk -v to="$blocks" '
     /^```text$/ { file = to "/" n ".text"; next }
     /^```$/ { file = ""; next }
     file { print >file }' "$folder/INSTALL.md"
+run_block() { (cd "$place" && timeout 1800 bash -e "$blocks/$n.sh") >>"$blocks/$n.said" 2>&1 </dev/null; }
 n=0 failed=0
 while [ -e "$blocks/$((n + 1)).title" ]; do
     n=$((n + 1))
@@ -23,7 +24,7 @@ while [ -e "$blocks/$((n + 1)).title" ]; do
     bash -ec "$(grep '^apt-get ' "$blocks/$n.sh")" >"$blocks/$n.said" 2>&1 </dev/null
     sed -i '/^apt-get /d' "$blocks/$n.sh"
     TIMEFORMAT='%R %U %S'
-    { time (cd "$place" && timeout 1800 bash -e "$blocks/$n.sh") >>"$blocks/$n.said" 2>&1 </dev/null; } 2>"$blocks/$n.time"
+    { time run_block; } 2>"$blocks/$n.time"
     status=$?
     awk -v title="$title" -v status=$status '{
         printf "# %s: %d s, of processors %d s, exit %d\n", title, $1, $2 + $3, status
