@@ -61,10 +61,11 @@ script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 # Chromium, Firefox and WebKit.
 $(call script, digests,  package/digests.test.mjs,          build/seqmix proofs_tests/package/digests_native.mjs $(MODULES) $(CHECKS))
 $(call script, digests_clang, package/digests_clang.test.mjs, build/clang-exact/seqmix proofs_tests/package/digests_native.mjs proofs_tests/digests.txt proofs_tests/digests_configs.txt)
-$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
+$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs build/wasm/seqmix-threads.wasm $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, hostile,  package/hostile.test.mjs,          $(MODULE))
+$(call script, threads,  package/threads.test.mjs,          proofs_tests/package/digests_native.mjs build/wasm/seqmix-threads.wasm build/package/package.json $(MODULES) $(CHECKS))
 $(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))
@@ -90,7 +91,7 @@ $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
 # Two thirds of what the page's tests take, a view or a browser each: make test-page, a part of make test-all,
 # which continuous integration runs with each commit.
 PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox inside intervene length manners offline \
-	proofs runs single start sweep table webkit write)
+	proofs runs single start sweep table threads webkit write)
 # What is made for others, with their compilers and libraries, and every wrong implementation that the judges
 # know: make test-package, run just so.
 PACKAGE_LATER := package release amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme

@@ -21,11 +21,11 @@ execFileSync(
     { stdio: 'inherit' },
 );
 for (const folder of ['loader', 'package']) await mkdir(at(`${out}${folder}`), { recursive: true });
-// worker.ts becomes a text, below; verify.ts is the page's.
+// worker.ts and thread.ts become texts, below; verify.ts is the page's.
 const scripts = [];
 for (const folder of ['loader', 'package'])
     for (const file of await readdir(at(`wasm/${folder}`)))
-        if (/(?<!\.d)\.ts$/.test(file) && !['worker.ts', 'verify.ts'].includes(file))
+        if (/(?<!\.d)\.ts$/.test(file) && !['worker.ts', 'thread.ts', 'verify.ts'].includes(file))
             scripts.push(`${folder}/${file.slice(0, -3)}`);
 for (const name of scripts)
     for (const kind of ['js', 'js.map', 'd.ts'])
@@ -39,6 +39,7 @@ for (const [wasm, name] of [
     ['seqmix.wasm', 'embedded'],
     ['seqmix-whole.wasm', 'embedded-whole'],
     ['seqmix-scalar.wasm', 'embedded-scalar'],
+    ['seqmix-threads.wasm', 'embedded-shared'],
     ['checks.wasm', 'embedded-checks'],
 ]) {
     const bytes = await readFile(at(`build/wasm/${wasm}`));
@@ -58,6 +59,13 @@ const worker = await build({
 await textModule('worker-source', worker.outputFiles[0].text);
 // The same as a file, for sites whose policy lets workers come from files of their own only.
 await writeFile(at(`${out}package/worker.js`), `const seqmixPort = self;\n${worker.outputFiles[0].text}`);
+// What each further thread of a lab runs: the same two ways.
+const thread = (await readFile(at(`${compiled}loader/thread.js`), 'utf8')).replace(
+    /\/\/# sourceMappingURL.*\n?$/,
+    '',
+);
+await textModule('thread-source', thread);
+await writeFile(at(`${out}package/thread.js`), thread);
 
 const { version } = JSON.parse(await readFile(at('package.json'), 'utf8'));
 const description = JSON.parse(await readFile(at('wasm/package/package.json'), 'utf8'));

@@ -15,6 +15,7 @@
 #include "tasks/files/table.h"
 #include "model/mixers/mixer.h"
 #include "model/ops/distance.h"
+#include "wasm/team.h"
 #include <seqmix/run.h>
 #include <seqmix/state.h>
 
@@ -54,9 +55,19 @@ char *lab_config_values(const char *config) { return smx_config_values(config, &
 
 // ---- Runs -----------------------------------------------------------------------------------------------
 
-smx_run *lab_open(const char *config) { return smx_run_open(config, &failure); }
+#ifdef SMX_TEAM
+static smx_run *with_team(smx_run *run) {
+    smx_metrics m = {0};
+    if (run) smx_run_metrics(run, &m);
+    if (run && m.flops >= team_from) smx_run_parallel(run, team_for, NULL);
+    return run;
+}
+#else
+#define with_team(run) (run)
+#endif
+smx_run *lab_open(const char *config) { return with_team(smx_run_open(config, &failure)); }
 smx_run *lab_load(const void *bytes, size_t size, const char *changes) {
-    return smx_run_load(bytes, size, changes, &failure);
+    return with_team(smx_run_load(bytes, size, changes, &failure));
 }
 void lab_close(smx_run *run) { smx_run_close(run); }
 int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }

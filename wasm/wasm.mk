@@ -24,6 +24,7 @@ WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),-Oz,-Os) $(if $(filter $(WASM_INLINE
 WASM_FLAGS_both := -mnontrapping-fptoint -msign-ext
 WASM_FLAGS_wasm := -msimd128 $(WASM_FLAGS_both) -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
+WASM_FLAGS_threads := $(WASM_FLAGS_wasm) -matomics -mbulk-memory -DSMX_TEAM
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
 WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run train graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
@@ -54,7 +55,7 @@ define wasm_objects
 build/obj/emcc/$1/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $$(@D) && $$(WASM_CC) $$(WASM_CFLAGS) $$(WASM_LEVEL) $$(WASM_FLAGS_$1) $$(CPPFLAGS) -MMD -MP -c $$< -o $$@
 endef
-$(foreach kind,both wasm scalar,$(eval $(call wasm_objects,$(kind))))
+$(foreach kind,both wasm scalar threads,$(eval $(call wasm_objects,$(kind))))
 # $(call wasm_of,SOURCES,wasm or scalar): their objects
 wasm_of = $(patsubst %.c,build/obj/emcc/$2/%.o,$(filter kernels/%,$1)) $(patsubst %.c,build/obj/emcc/both/%.o,$(filter-out kernels/%,$1))
 # (checks.wasm plans programs of its own.)
@@ -73,6 +74,20 @@ build/wasm/seqmix-whole.wasm: $(call wasm_of,$(WASM_SRC),wasm) $(WASM_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_EXPORTS))
 build/wasm/seqmix-scalar.wasm: $(call wasm_of,$(WASM_SRC),scalar) $(WASM_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_EXPORTS))
+
+# seqmix-threads.wasm: whole, for several workers over one memory, which the loader makes and all of them
+# import. Every source is compiled once more: a compiler that has not heard of other threads may write what it
+# read before. (Emscripten's C library was not, hence no check of that; helpers call memcpy and the like of
+# it.)
+THREADS_OBJ := $(patsubst %.c,build/obj/emcc/threads/%.o,$(WASM_SRC) wasm/team.c)
+THREADS_EXPORTS := build/obj/emcc/exports-threads.txt
+TEAM_FUNCTIONS := $(patsubst %,_lab_%,help helped lose lost patience team_from threads)
+$(THREADS_EXPORTS): $(WASM_EXPORTS) wasm/wasm.mk
+	@{ cat $<; printf '%s\n' $(TEAM_FUNCTIONS); } >$@
+build/wasm/seqmix-threads.wasm: $(THREADS_OBJ) $(THREADS_EXPORTS)
+	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$(THREADS_EXPORTS)) -sIMPORTED_MEMORY -Wl,--shared-memory,--no-check-features,--export=stackRestore \
+		-matomics -mbulk-memory -msimd128 $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) --enable-threads --enable-bulk-memory \
+		$@.new.wasm -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
 # checks.wasm: the self-check, a side module that calls into seqmix-whole.wasm or seqmix-scalar.wasm.
 CHECKS_OBJ := $(patsubst %.c,build/obj/emcc/checks/%.o,wasm/checks.c wasm/print.c model/audit/selfcheck.c kernels/digest.c)
@@ -103,13 +118,13 @@ build/wasm/seqmix.js: $(LOADER) wasm/tsconfig.json tsconfig.json package-lock.js
 
 # The npm package.
 $(eval $(call holds,build/obj/package.repository,$(REPOSITORY)))
-build/package/package.json: build/obj/package.repository scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json $(WASM_MODULES) build/wasm/checks.wasm | setup
+build/package/package.json: build/obj/package.repository scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm | setup
 	@node scripts/package.mjs
 .PHONY: package
 package: build/package/package.json ## pack the npm package into build/ (nothing is published)
 
 .PHONY: wasm
-wasm: $(WASM_MODULES) build/wasm/checks.wasm build/wasm/seqmix.js ## build the WebAssembly modules and their loader
+wasm: $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm build/wasm/seqmix.js ## build the WebAssembly modules and their loader
 
 # The page, for any static host.
 SITE_SRC := index.html web/card.png vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
@@ -117,7 +132,7 @@ PAGE_DATA := model/run/presets.c docs/presets.json scripts/page-data.mjs scripts
 PAGE_DATA += scripts/reproduction.mjs $(wildcard docs/reproduction/*.json*)
 PAGE_DATA += docs/OPERATIONS.md docs/EQUATIONS.md docs/TASKS.md $(wildcard examples/equations/*.eq model/mixers/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md
-dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) $(WASM_MODULES) build/wasm/checks.wasm build/wasm/verify.wasm | setup
+dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
 build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"

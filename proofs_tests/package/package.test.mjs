@@ -359,14 +359,15 @@ test('what is not asked for is not bundled: seqmix/lean', async () => {
     };
     const inside = async (name) =>
         (await readFile(join(cwd, `node_modules/seqmix/package/${name}.js`), 'utf8')).slice(1000, 2000);
-    const [small, whole, scalar] = await Promise.all(
-        ['embedded', 'embedded-whole', 'embedded-scalar'].map(inside),
+    const [small, ...others] = await Promise.all(
+        ['embedded', 'embedded-whole', 'embedded-scalar', 'embedded-shared'].map(inside),
     );
+    const [whole] = others;
     const lean = await bundled('', '');
     assert.equal(lean.said, 'cat\nmodule\nwhole SeqmixError\n');
     assert.deepEqual(
-        [small, whole, scalar].map((part) => lean.text.includes(part)),
-        [true, false, false],
+        [small, ...others].map((part) => lean.text.includes(part)),
+        [true, false, false, false],
     );
     const more = await bundled("import whole from 'seqmix/whole';", '{ whole }');
     assert.equal(more.said, 'cat\ngla\nwhole SeqmixError\n');
@@ -466,8 +467,9 @@ test('the JavaScript of README.md and docs/GUIDE.md runs beside the modules, as 
 test('every script of the package has its source map, with the source in it', async () => {
     const at = join(folder, 'node_modules/seqmix');
     const scripts = (await readdir(at, { recursive: true })).filter((name) => name.endsWith('.js'));
-    const bare = scripts.filter((name) => /embedded|worker/.test(name)); // data, and the worker's one script
-    assert.equal(bare.length, 6);
+    // Data, and the scripts of a worker and of a thread.
+    const bare = scripts.filter((name) => /embedded|worker|thread(-source)?\.js$/.test(name));
+    assert.equal(bare.length, 9);
     for (const name of scripts.filter((name) => !bare.includes(name))) {
         const script = await readFile(join(at, name), 'utf8');
         const [, link] = /\n\/\/# sourceMappingURL=(.*)\s*$/.exec(script) ?? [];
@@ -480,10 +482,10 @@ test('every script of the package has its source map, with the source in it', as
         assert.equal(sourcesContent[0], await readFile(source, 'utf8'));
         if (!/^export {};$/m.test(script)) assert.ok(mappings.length > 100); // types alone leave no code
     }
-    const typed = scripts.filter((name) => !name.endsWith('worker.js'));
+    const typed = scripts.filter((name) => !/(worker|thread)\.js$/.test(name));
     for (const name of [...typed.map((script) => script.replace(/js$/, 'd.ts')), 'README.md', 'LICENSE'])
         assert.ok(existsSync(join(at, name)), name);
-    for (const name of ['seqmix.wasm', 'seqmix-whole.wasm', 'seqmix-scalar.wasm'])
+    for (const name of ['seqmix.wasm', 'seqmix-whole.wasm', 'seqmix-scalar.wasm', 'seqmix-threads.wasm'])
         assert.ok(WebAssembly.validate(await readFile(join(at, 'package', name))));
 });
 

@@ -13,6 +13,8 @@ export const WHOLE =
     170_000 + // all but
     21_500; // recurrences as text: their steps, forward and backward, and what is said of one that cannot be
 // (by Node's zlib, which makes 1,500 bytes more of it than gzip -9 does)
+/** seqmix-threads.wasm, on demand where a page is isolated: everything once more, not in gzip's order. */
+export const THREADS = 200_000;
 
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =

@@ -48,6 +48,11 @@ export class Checks {
     constructor(lab: Lab, module: WebAssembly.Module) {
         const host = lab.exports as unknown as Host;
         const { memory, lab_alloc: alloc } = host;
+        if (!(memory.buffer instanceof ArrayBuffer))
+            throw new SeqmixError(
+                'the self-check is for labs of one thread: load another without `threads`',
+                'threads',
+            );
         const imports = WebAssembly.Module.imports(module);
         if (imports.some(({ name }) => name.startsWith('smx_') && !host[name]))
             throw notInSmall('the self-check of every kernel');

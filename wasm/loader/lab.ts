@@ -4,11 +4,13 @@ import { kernelsOf, type Kernels } from './kernels.js';
 import type { Memory } from './memory.js';
 import { checkBatch, fileBytes } from './numbers.js';
 import { Run } from './run.js';
+import { type Team, threadCount } from './threads.js';
 import type { ConfigTable, OpenOptions, ResumeOptions, TableSummary } from './types.js';
 
 /** One instance of the module. */
 export class Lab {
     readonly #memory: Memory;
+    readonly #team: Team | undefined;
     /** The compiled module, to hand to a worker: `load({ wasm: lab.module })`. */
     readonly module: WebAssembly.Module;
     readonly version: string;
@@ -25,9 +27,10 @@ export class Lab {
     readonly kernels: Kernels;
 
     /** For load. */
-    constructor(module: WebAssembly.Module, memory: Memory) {
+    constructor(module: WebAssembly.Module, memory: Memory, team?: Team) {
         this.module = module;
         this.#memory = memory;
+        this.#team = team;
         this.version = memory.text(memory.x.lab_version());
         this.isa = memory.text(memory.x.lab_isa());
         this.notice =
@@ -100,5 +103,21 @@ export class Lab {
     /** Bytes of memory that the module holds now. */
     get bytes(): number {
         return this.#memory.x.memory.buffer.byteLength;
+    }
+    /** Threads that share steps of large runs, the caller's counted; 1 unless `load` was asked for more. */
+    get threads(): number {
+        return this.#team?.threads ?? 1;
+    }
+    /**
+     * So many threads from now on, 1 to 8; the bits stay. Resolves with the number that there is: 1 where
+     * `load` was not asked for more or could not share memory.
+     */
+    async useThreads(threads: number): Promise<number> {
+        const most = threadCount(threads);
+        return this.#team?.use(most) ?? 1;
+    }
+    /** End its further threads; what is open goes on in the caller's. A forgotten lab ends them, too. */
+    close(): void {
+        this.#team?.close();
     }
 }

@@ -4,6 +4,7 @@ import { Lab } from './lab.js';
 import { type Exports, Memory } from './memory.js';
 import { hasRelaxedSimd, hasSimd } from './simd.js';
 import { moduleOf, type WasmSource } from './source.js';
+import { canShare, isShared, mayWait, openTeam, threadCount } from './threads.js';
 
 /** A source, or what fetches it when it is wanted. */
 export type LazySource = WasmSource | (() => Promise<WasmSource>);
@@ -23,13 +24,25 @@ export interface LoadOptions {
      * ask `hasRelaxedSimd` first.
      */
     relaxed?: boolean | LazySource;
+    /**
+     * Share the steps of large runs between so many threads, at most 8, the caller's own counted: the bits
+     * stay. By seqmix-threads.wasm, which is whole, where the engine lets workers share memory (a page has to
+     * be isolated from other sites, and the lab in a worker of it); elsewhere as without, and `lab.threads`
+     * tells.
+     */
+    threads?: number;
+    /** The module for threads. Default: seqmix-threads.wasm beside this file. */
+    shared?: LazySource;
+    /** The script that each further thread runs. Default: thread.js beside this file. */
+    thread?: URL | string;
 }
 
-/** Load the module; `await load()` is enough where seqmix.wasm lies beside this file. */
-export async function load(options: LoadOptions = {}): Promise<Lab> {
-    const beside = (file: string) =>
-        new URL(/* @vite-ignore */ /* webpackIgnore: true */ file, import.meta.url);
-    const { relaxed, whole } = options;
+const beside = (file: string) => new URL(/* @vite-ignore */ /* webpackIgnore: true */ file, import.meta.url);
+
+/** The module that the options ask for; `wait`: the lab's thread may wait for others. */
+export async function chosenModule(options: LoadOptions, wait: boolean): Promise<WebAssembly.Module> {
+    const { relaxed, whole, threads = 1 } = options;
+    const share = threadCount(threads) > 1 && wait && canShare();
     if (relaxed && !hasRelaxedSimd())
         throw new SeqmixError(
             'this engine has no relaxed SIMD; without `relaxed` the same configs run, exactly',
@@ -40,11 +53,24 @@ export async function load(options: LoadOptions = {}): Promise<Lab> {
     const chosen = (): LazySource => {
         if (relaxed) return relaxed === true ? beside('seqmix-relaxed.wasm') : relaxed;
         if (!hasSimd()) return options.scalar ?? beside('seqmix-scalar.wasm');
+        if (share) return options.shared ?? beside('seqmix-threads.wasm');
         if (whole) return whole === true ? beside('seqmix-whole.wasm') : whole;
         return options.wasm ?? beside('seqmix.wasm');
     };
     const source = chosen();
-    const module = await moduleOf(typeof source === 'function' ? await source() : source);
+    return moduleOf(typeof source === 'function' ? await source() : source);
+}
+/** Load the module; `await load()` is enough where seqmix.wasm lies beside this file. */
+export async function load(options: LoadOptions = {}): Promise<Lab> {
+    const module = await chosenModule(options, mayWait());
+    if (isShared(module)) {
+        const team = await openTeam(module, options.thread ?? beside('thread.js'));
+        const { threads = 1 } = options;
+        if (!team && threads > 1) return load({ ...options, threads: 1 });
+        if (!team) throw new SeqmixError('the engine gives no memory that threads can share', 'threads');
+        await team.use(threads);
+        return new Lab(module, new Memory(team.exports), team);
+    }
     // Emscripten's one import; it tells that memory grew, which `Memory` never relies on.
     const imports = { env: { emscripten_notify_memory_growth() {} } };
     const instance = await WebAssembly.instantiate(module, imports);

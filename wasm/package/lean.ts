@@ -2,7 +2,7 @@
 // and so bundled: `import whole from 'seqmix/whole'`, `import scalar from 'seqmix/scalar'`.
 import { hasSimd, type Lab, load as loadFrom, type LoadOptions, SeqmixError } from '../loader/seqmix.js';
 import { inflated } from './inflated.js';
-import { startWorker, type WorkerLab, type WorkerOptions } from './remote.js';
+import { startWorker, withThread, type WorkerLab, type WorkerOptions } from './remote.js';
 
 export * from '../loader/seqmix.js';
 export type { StepOptions, WorkerLab, WorkerOptions, WorkerRun } from './remote.js';
@@ -15,12 +15,17 @@ const absent = (name: string, file: string) => () => {
     );
 };
 
-/** Load the module that lies inside, or what the options name. */
-export async function load(options: LoadOptions = {}): Promise<Lab> {
+const withOwn = <O extends LoadOptions>(options: O): O => {
     if (options.whole === true && hasSimd()) absent('whole', 'seqmix-whole.wasm')();
-    return loadFrom({ wasm, scalar: absent('scalar', 'seqmix-scalar.wasm'), ...options });
-}
+    const [scalar, shared] = [
+        absent('scalar', 'seqmix-scalar.wasm'),
+        absent('shared', 'seqmix-threads.wasm'),
+    ];
+    return { wasm, scalar, shared, ...withThread(options) };
+};
+
+/** Load the module that lies inside, or what the options name. */
+export const load = async (options: LoadOptions = {}): Promise<Lab> => loadFrom(withOwn(options));
 /** The same lab in a worker of its own: every call and property is a promise. `close` ends the worker. */
-export async function createWorker(options: WorkerOptions = {}): Promise<WorkerLab> {
-    return startWorker((await load(options)).module, options.worker);
-}
+export const createWorker = async (options: WorkerOptions = {}): Promise<WorkerLab> =>
+    startWorker(withOwn(options));

@@ -16,7 +16,9 @@ import {
     State,
     type StateOptions,
 } from '../loader/seqmix.js';
+import { chosenModule } from '../loader/load.js';
 import { checkBatch, count } from '../loader/numbers.js';
+import thread from './thread-source.js';
 import source from './worker-source.js';
 
 type Promised<T> = {
@@ -47,7 +49,9 @@ export interface WorkerRun
     step(n?: number, options?: StepOptions): Promise<void>;
 }
 /** A lab in a worker. */
-export interface WorkerLab extends Promised<Pick<Lab, 'provide' | 'complete' | 'bytes'>> {
+export interface WorkerLab extends Promised<
+    Pick<Lab, 'provide' | 'complete' | 'bytes' | 'threads' | 'useThreads'>
+> {
     readonly version: string;
     readonly isa: string;
     readonly notice: string;
@@ -139,12 +143,21 @@ export interface WorkerOptions extends LoadOptions {
     worker?: URL | string;
 }
 
-/** For index.ts and url.ts. */
-export async function startWorker(
-    module: WebAssembly.Module,
-    script: URL | string | undefined,
-): Promise<WorkerLab> {
-    const port = typeof Worker === 'undefined' ? await startInNode() : startInPage(script);
+let threadAddress = '';
+/** The script of further threads, made of text, where they are asked for and no file of it is named. */
+export function withThread<O extends LoadOptions>(options: O): O {
+    if (options.thread || !((options.threads ?? 1) > 1)) return options;
+    threadAddress ||=
+        typeof Worker === 'undefined'
+            ? `data:text/javascript,${encodeURIComponent(thread)}`
+            : URL.createObjectURL(new Blob([thread], { type: 'text/javascript' }));
+    return { ...options, thread: threadAddress };
+}
+
+/** For the entries, which have put their own modules into the options. */
+export async function startWorker(options: WorkerOptions): Promise<WorkerLab> {
+    const module = await chosenModule(options, true);
+    const port = typeof Worker === 'undefined' ? await startInNode() : startInPage(options.worker);
     const waiting = new Map<number, Waiting>();
     let calls = 0;
     let ended = '';
@@ -277,7 +290,11 @@ export async function startWorker(
         }) as WorkerRun;
     };
     type Known = Pick<WorkerLab, 'version' | 'isa' | 'notice' | 'config'>;
-    const { names, ...known } = await ask<Known & { names: string[] }>(0, 'start', [module]);
+    const { names, ...known } = await ask<Known & { names: string[] }>(0, 'start', [
+        module,
+        options.threads,
+        options.thread && String(options.thread),
+    ]);
     const kernels = Object.fromEntries(
         names.map((name) => [name, (given: unknown) => ask(0, 'kernels', [name, given])]),
     );
@@ -287,6 +304,10 @@ export async function startWorker(
         get bytes() {
             return ask<number>(0, 'bytes');
         },
+        get threads() {
+            return ask<number>(0, 'threads');
+        },
+        useThreads: (threads) => ask(0, 'useThreads', [threads]),
         open: async (config, { batch } = {}) => {
             checkBatch(batch);
             return remoteRun(await ask(0, 'open', [config]), batch);

@@ -46,8 +46,8 @@ async function piecesOf(from: AsyncGenerator<Piece>, first: IteratorResult<Piece
 
 async function answer({ target, name, args }: Call): Promise<unknown> {
     if (name === 'start') {
-        const module = args![0] as WebAssembly.Module;
-        lab = await load({ wasm: module, scalar: module });
+        const [module, threads, thread] = args as [WebAssembly.Module, number?, string?];
+        lab = await load({ wasm: module, scalar: module, shared: module, threads, thread });
         const { version, isa, notice, config } = lab;
         return { version, isa, notice, config, names: Object.keys(lab.kernels) };
     }

@@ -1,0 +1,187 @@
+// threads.ts: a lab whose runs are shared between threads: seqmix-threads.wasm (wasm/team.c) over a shared
+// memory, an instance in the caller's thread and one in a worker for each helper (thread.ts).
+import { SeqmixError } from './error.js';
+import type { Exports, Pointer } from './memory.js';
+
+/** FLOPs of a step from which on threads are worth their while; a smaller one stays with the caller's. */
+export const SHARED_FROM = 20e6;
+/** The pieces that an operation is cut into at most: more threads would have nothing to do. */
+export const MOST_THREADS = 8;
+const STACK = 1 << 18; // bytes: pieces take 8 KB of it (threads.test.mjs)
+const PAGE = 1 << 16;
+
+/** Whether memory can be shared with workers here: in a page only where it is isolated from other sites. */
+export const canShare = (): boolean =>
+    typeof SharedArrayBuffer === 'function' &&
+    (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated !== false;
+/** Whether this thread may wait for others, which a page's own may not. */
+export function mayWait(): boolean {
+    try {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1);
+        return true;
+    } catch {
+        return false;
+    }
+}
+/** Whether it is of seqmix-threads.wasm, which imports its memory. */
+export const isShared = (module: WebAssembly.Module): boolean =>
+    WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
+
+interface TeamExports extends Exports {
+    stackRestore(at: Pointer): void;
+    lab_threads(count: number): void;
+    lab_team_from(flops: number): void;
+    lab_lost(): number;
+}
+/** The worker of a helper, and whether it came to work. */
+interface Helper {
+    ready: Promise<boolean>;
+    end(): unknown;
+}
+const ended = new FinalizationRegistry<Helper[]>((helpers) => helpers.forEach((helper) => helper.end()));
+
+async function startHelper(script: URL | string, given: object): Promise<Helper> {
+    if (typeof Worker === 'undefined') {
+        const name = 'node:worker_threads'; // a variable, so that bundlers for the page do not look for it
+        const threads = (await import(
+            /* @vite-ignore */ /* webpackIgnore: true */ name
+        )) as typeof import('node:worker_threads');
+        const worker = new threads.Worker(new URL(script));
+        worker.postMessage(given);
+        const ready = new Promise<boolean>((done) => {
+            worker.once('message', () => done(true));
+            worker.once('error', () => done(false));
+            worker.once('exit', () => done(false));
+        });
+        void ready.then(() => worker.unref());
+        return { ready, end: () => worker.terminate() };
+    }
+    const worker = new Worker(script, { type: 'module' });
+    worker.postMessage(given);
+    const ready = new Promise<boolean>((done) => {
+        worker.onmessage = () => done(true);
+        worker.onmessageerror = () => done(false);
+        worker.onerror = (event) => (event.preventDefault(), done(false));
+    });
+    return { ready, end: () => worker.terminate() };
+}
+
+/** The helpers of a lab. */
+export class Team {
+    readonly exports: Exports;
+    readonly #x: TeamExports;
+    readonly #module: WebAssembly.Module;
+    readonly #memory: WebAssembly.Memory;
+    readonly #script: URL | string;
+    readonly #helpers: Helper[] = [];
+    #threads = 1;
+    #using = Promise.resolve(1);
+    #closed = false;
+
+    /** `script`: the address of thread.js. */
+    constructor(
+        module: WebAssembly.Module,
+        memory: WebAssembly.Memory,
+        instance: WebAssembly.Instance,
+        script: URL | string,
+    ) {
+        this.#x = instance.exports as unknown as TeamExports;
+        this.#module = module;
+        this.#memory = memory;
+        this.#script = script;
+        this.exports = guarded(this.#x, memory);
+        ended.register(memory, this.#helpers);
+        this.#x.lab_team_from(SHARED_FROM);
+    }
+    /** That work now, the caller's own counted. */
+    get threads(): number {
+        return this.#threads;
+    }
+    /** So many from now on; resolves with as many as there are, once all of them work. */
+    use(count: number): Promise<number> {
+        return (this.#using = this.#using.then(() => this.#use(count)));
+    }
+    async #use(count: number): Promise<number> {
+        while (!this.#closed && this.#helpers.length < count - 1)
+            if (!(await this.#start(this.#helpers.length + 1))) break;
+        this.#threads = Math.min(count, this.#helpers.length + 1);
+        this.#x.lab_threads(this.#threads);
+        return this.#threads;
+    }
+    /** Whether there is one more. */
+    async #start(number: number): Promise<boolean> {
+        const stack = this.#x.lab_alloc(STACK);
+        if (!stack) return false;
+        const given = { module: this.#module, memory: this.#memory, stack: (stack + STACK) & ~15, number };
+        const helper = await startHelper(this.#script, given).catch(() => null);
+        if (helper && (await helper.ready) && !this.#closed) this.#helpers.push(helper);
+        else {
+            helper?.end();
+            this.#x.lab_free(stack);
+        }
+        return this.#helpers.length === number;
+    }
+    /** End the helpers, for good; the lab goes on alone. */
+    close(): void {
+        this.#closed = true;
+        this.#threads = 1;
+        this.#x.lab_threads(1);
+        for (const helper of this.#helpers.splice(0)) helper.end();
+    }
+}
+
+/** `threads`, if it is as many as can be. */
+export function threadCount(threads: number): number {
+    if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads;
+    const allowed = `a whole number from 1 to ${MOST_THREADS}`;
+    throw new SeqmixError(
+        `threads is ${threads}; it must be ${allowed}`,
+        'threads',
+        String(threads),
+        allowed,
+    );
+}
+
+/** What a module of seqmix-threads.wasm becomes; null: there is no memory that can be shared. */
+export async function openTeam(module: WebAssembly.Module, script: URL | string): Promise<Team | null> {
+    const memory = sharedMemory();
+    if (!memory) return null;
+    const imports = { env: { memory, emscripten_notify_memory_growth() {} } };
+    const instance = await WebAssembly.instantiate(module, imports);
+    (instance.exports as unknown as Exports)._initialize();
+    return new Team(module, memory, instance, script);
+}
+/** 16 MB that may grow to 2 GB, or as near to that as the engine allows: it sets the addresses aside. */
+function sharedMemory(): WebAssembly.Memory | null {
+    for (let most = 2 ** 31; most >= 2 ** 28; most /= 2)
+        try {
+            return new WebAssembly.Memory({ initial: 2 ** 24 / PAGE, maximum: most / PAGE, shared: true });
+        } catch {
+            // less, then
+        }
+    return null;
+}
+
+/**
+ * The exports, but that nothing can be called once a call has ended in a trap: helpers may still be at its
+ * pieces.
+ */
+function guarded(x: TeamExports, memory: WebAssembly.Memory): Exports {
+    let broken: SeqmixError | null = null;
+    const call = (f: (...args: unknown[]) => unknown, args: unknown[]) => {
+        if (broken) throw broken;
+        try {
+            return f(...args);
+        } catch (error) {
+            const why = x.lab_lost()
+                ? 'one of its threads ended in the middle of a step'
+                : `the module stopped: ${(error as Error).message}`;
+            const rest = 'what it held is lost; load another lab, and there a checkpoint';
+            throw (broken = new SeqmixError(`this lab is of no more use, ${why}; ${rest}`, 'threads'));
+        }
+    };
+    const own: Record<string, unknown> = { memory };
+    for (const [name, f] of Object.entries(x))
+        own[name] = typeof f === 'function' ? (...args: unknown[]) => call(f, args) : f;
+    return own as unknown as Exports;
+}
