@@ -92,7 +92,10 @@ const offline: Plugin = {
                 fileName: 'seqmix-run.js',
                 source: readFileSync(at('web/seqmix-run.js'), 'utf8'),
             });
-            const files = Object.keys(bundle).filter((file) => file !== 'sw.js' && file !== 'card.png');
+            // (The module for threads is for those who may share memory, and is fetched when it is wanted.)
+            const files = Object.keys(bundle).filter(
+                (file) => !/^(sw\.js|card\.png|.*seqmix-threads.*\.wasm)$/.test(file),
+            );
             const hash = createHash('sha256');
             for (const file of files.sort()) {
                 const part = bundle[file]!;
@@ -190,6 +193,7 @@ export default defineConfig(({ mode }) => ({
             ...(mode === 'single'
                 ? [
                       { find: /^.*\/spawn\.ts$/, replacement: at('web/training/spawn_inline.ts') },
+                      { find: /^.*\/shared\.ts$/, replacement: at('web/training/shared_none.ts') },
                       // One module for all: the whole one is not to be there beside a part of it.
                       {
                           find: /^.*\/seqmix\.wasm\?url$/,

@@ -50,9 +50,9 @@ export function findProgram(variable, names) {
 export const findChromium = () => findProgram('CHROMIUM', NAMES);
 export const findFirefox = () => findProgram('FIREFOX', ['firefox-esr', 'firefox']);
 
-/** Serve `folder` and start a browser; `close` ends both. */
-export async function launch(folder, name = 'chromium') {
-    let server = await serve(folder, 0);
+/** Serve `folder` and start a browser; `close` ends both. `serving`: options of `serve`. */
+export async function launch(folder, name = 'chromium', serving = {}) {
+    let server = await serve(folder, 0, serving);
     const profile = await mkdtemp(join(tmpdir(), 'seqmix-browser-'));
     const firefox = name === 'firefox';
     const browser = await puppeteer.launch({
@@ -73,7 +73,7 @@ export async function launch(folder, name = 'chromium') {
         async silence(on) {
             silent = on;
             if (on) await server.close();
-            else server = await serve(folder, server.port);
+            else server = await serve(folder, server.port, serving);
         },
         /** A page at `hash`, in its own storage; `complaints` gathers what its console says. */
         async open(

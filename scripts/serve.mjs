@@ -9,6 +9,12 @@ import { pathToFileURL } from 'node:url';
 const FIRST_PORT = 4173;
 const PORTS_TRIED = 100;
 
+// The page apart from other sites, whose scripts may then share memory with its workers; others may show it.
+const ISOLATED = {
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Embedder-Policy': 'require-corp',
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+};
 const TYPES = {
     '.css': 'text/css; charset=utf-8',
     '.csv': 'text/csv; charset=utf-8',
@@ -62,7 +68,7 @@ async function locate(root, pathname) {
     }
 }
 
-async function answer(root, request, response) {
+async function answer(root, headers, request, response) {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
         response.setHeader('Allow', 'GET, HEAD');
         return refuse(response, 405, `${request.method} is not answered here; GET and HEAD are.`);
@@ -80,6 +86,7 @@ async function answer(root, request, response) {
         'Content-Length': found.size,
         'Cache-Control': 'no-cache',
         'X-Content-Type-Options': 'nosniff',
+        ...headers,
     });
     if (request.method === 'HEAD') return response.end();
     const stream = createReadStream(found.file);
@@ -98,13 +105,14 @@ function listen(handler, port, host) {
 
 /**
  * Serves `folder` at the first free port from `firstPort` on; 0 lets the system choose.
- * Both loopback addresses are taken, since a browser may read "localhost" as either.
+ * Both loopback addresses are taken, since a browser may read "localhost" as either. `isolated: false`: as a
+ * host that sends no headers of its own.
  * @returns {Promise<{address: string, port: number, close: () => Promise<void>}>}
  */
-export async function serve(folder, firstPort = FIRST_PORT) {
+export async function serve(folder, firstPort = FIRST_PORT, { isolated = true } = {}) {
     const root = await realpath(resolve(folder));
     const handler = (request, response) => {
-        answer(root, request, response).catch(() => response.destroy());
+        answer(root, isolated ? ISOLATED : {}, request, response).catch(() => response.destroy());
     };
     for (let port = firstPort, tried = 0; tried < PORTS_TRIED; port += firstPort ? 1 : 0, tried++) {
         const servers = [];

@@ -44,6 +44,7 @@ export async function launchWebkit() {
             XDG_RUNTIME_DIR: home,
             LIBGL_ALWAYS_SOFTWARE: '1',
             JSC_useConcurrentJIT: '0',
+            JSC_useSharedArrayBuffer: '1', // as Safari has it, in pages that are isolated
         },
     });
     const ended = new Promise((done) => driver.on('exit', done));

@@ -1,6 +1,7 @@
 // digests_browsers.test.mjs: the same bits in the browsers that people use: every digest of both whole
-// WebAssembly modules, computed in Chromium, in Firefox and in WebKit, compared with the committed lists. A
-// browser that is not here is skipped, and said so.
+// WebAssembly modules, computed in Chromium, in Firefox and in WebKit, compared with the committed lists;
+// those of trainings also of the module for threads, by two of them. A browser that is not here is skipped,
+// and said so.
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -65,6 +66,25 @@ try {
 }
 </script>`;
 
+// A page's worker does the same with another thread's help.
+const THREADS_PAGE = `<!doctype html><title>threads</title><script type="module">
+const worker = new Worker('./threads.mjs', { type: 'module' });
+worker.onmessage = ({ data }) => (globalThis.found = data);
+worker.onerror = ({ message }) => (globalThis.found = { error: message });
+</script>`;
+const THREADS_WORKER = `
+import { load } from './seqmix.js';
+import { configDigest } from './config_digest.mjs';
+try {
+    const lab = await load({ threads: 2 });
+    lab.exports.lab_team_from(0); // small steps, too
+    const given = await (await fetch('digests_configs.txt')).text();
+    const configs = given.split('\\n').filter(Boolean).map((line) => configDigest(lab, line));
+    postMessage({ threads: lab.threads, configs, helped: lab.exports.lab_helped() });
+} catch (error) {
+    postMessage({ error: String(error) });
+}`;
+
 for (const { name, why, start } of BROWSERS) {
     let folder;
     let browser;
@@ -73,11 +93,13 @@ for (const { name, why, start } of BROWSERS) {
         folder = await mkdtemp(join(tmpdir(), 'seqmix-digests-'));
         const built = await readdir(new URL('../../build/wasm/', import.meta.url));
         const scripts = built.filter((file) => file.endsWith('.js'));
-        for (const file of [...scripts, 'checks.wasm', ...MODULES])
+        for (const file of [...scripts, 'checks.wasm', 'seqmix-threads.wasm', ...MODULES])
             await copyFile(new URL(`../../build/wasm/${file}`, import.meta.url), join(folder, file));
         for (const file of ['package/config_digest.mjs', 'digests_configs.txt'])
             await copyFile(new URL(`../${file}`, import.meta.url), join(folder, basename(file)));
         for (const module of MODULES) await writeFile(join(folder, `${module}.html`), PAGE(module));
+        await writeFile(join(folder, 'threads.html'), THREADS_PAGE);
+        await writeFile(join(folder, 'threads.mjs'), THREADS_WORKER);
         browser = await start(folder);
     });
     after(async () => {
@@ -94,4 +116,11 @@ for (const { name, why, start } of BROWSERS) {
             assert.equal(lines.length, list.length);
             if (isa === 'wasm') assert.deepEqual(trained, configs);
         });
+    test(`${name}, seqmix-threads.wasm, two threads`, { skip: why ?? false, timeout: 600_000 }, async () => {
+        const { error, threads, configs: trained, helped } = await browser.found('threads.html');
+        assert.equal(error, undefined);
+        assert.equal(threads, 2);
+        assert.deepEqual(trained, configs);
+        assert.ok(helped > 1000, `the second thread took ${helped} pieces`);
+    });
 }

@@ -435,7 +435,8 @@ test(
             else if (/^(editor|equations)-.*\.(js|css)$/.test(file)) editor += size;
             else if (/\.(js|css)$/.test(file)) later += size;
             if (/^seqmix-whole-.*\.wasm$/.test(file)) whole += size;
-            else if (/^seqmix-.*\.wasm$/.test(file) && !/^seqmix-scalar-/.test(file)) module += size;
+            else if (/^seqmix-.*\.wasm$/.test(file) && !/^seqmix-(scalar|threads)-/.test(file))
+                module += size;
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
             if (/^inter-.*\.woff2$/.test(file)) font += size;
         }

@@ -72,6 +72,24 @@ test('both loopback addresses answer, where the machine has both', async (t) => 
     }
 });
 
+test('the page is isolated, and other sites may show it; or as on a host without headers', async () => {
+    const names = ['opener-policy', 'embedder-policy', 'resource-policy'].map(
+        (name) => `cross-origin-${name}`,
+    );
+    const { headers } = await ask('/assets/kernels.wasm');
+    assert.deepEqual(
+        names.map((name) => headers[name]),
+        ['same-origin', 'require-corp', 'cross-origin'],
+    );
+    const plain = await serve(join(folder, 'dist'), 0, { isolated: false });
+    const response = await fetch(plain.address);
+    assert.deepEqual(
+        names.map((name) => response.headers.get(name)),
+        [null, null, null],
+    );
+    await plain.close();
+});
+
 test('nothing outside the folder is served', async () => {
     const paths = [
         '/../secret.txt',

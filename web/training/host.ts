@@ -11,6 +11,7 @@ import {
     type Run,
     type TableSummary,
 } from '../../wasm/loader/seqmix.ts';
+import { MOST_THREADS } from '../../wasm/loader/threads.ts';
 import { evaluate, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
 import { EVALUATE_EVERY, LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
 import type {
@@ -22,12 +23,14 @@ import type {
     Recited,
     Report,
     Seen,
+    Shared,
     Told,
     Watch,
     Writing,
     Written,
 } from './protocol.ts';
 import { lookAt, noLook, seeImage, transfers, withWeights } from './seeing.ts';
+import { widened } from './wide.ts';
 import { recited } from './writing.ts';
 
 const MOST_SPARE = 64 << 20; // bytes of an instance that is kept for the next run
@@ -44,6 +47,8 @@ export interface Clock {
 export class Host {
     #module: WebAssembly.Module | null = null;
     #whole: () => Promise<WebAssembly.Module> = () => Promise.reject(new Error('there is no page'));
+    #shared: (() => Promise<Shared>) | null = null;
+    #threads = 1;
     #tell: (told: Told) => unknown = () => {};
     #jobs = new Map<number, Job>();
     #spare: Lab[] = [];
@@ -71,15 +76,18 @@ export class Host {
     }
     /**
      * `whole`: gives the module that has everything; `lock`: held as long as this worker lives, by which the
-     * page hears of its end; '': there are no locks.
+     * page hears of its end; '': there are no locks; `shared`: gives the module for runs that several threads
+     * share, null where none may.
      */
     init(
         module: WebAssembly.Module,
         whole: () => Promise<WebAssembly.Module>,
         tell: (told: Told) => unknown,
         lock: string,
+        shared: (() => Promise<Shared>) | null = null,
     ): Promise<void> {
         this.#module = module;
+        this.#shared = shared;
         this.#whole = whole;
         this.#tell = tell;
         return new Promise((held) => {
@@ -108,7 +116,7 @@ export class Host {
         seconds = 0,
     ): Promise<Opened | { problem: Problem }> {
         try {
-            const [run, lab] = await this.#within((lab) => {
+            const ready = (lab: Lab) => {
                 const digits = /(data|test)=mnist/.test(config);
                 for (const [name, bytes] of this.#files)
                     if (
@@ -118,10 +126,18 @@ export class Host {
                     )
                         lab.provide(name, bytes);
                 return make(lab);
-            });
+            };
+            let [run, lab] = await this.#within(ready);
+            const wide = this.#shared && (await widened(run, ready, this.#shared));
+            if (wide) {
+                run.close();
+                this.#keep(lab, null);
+                [run, lab] = wide;
+            }
             const { params, steps, flops, bytes, step } = run.metrics;
             const job = jobOf(id, lab, run, seconds);
             this.#jobs.set(id, job);
+            void lab.useThreads(this.#threads);
             evaluate(job);
             job.snapshots.take(run);
             void this.#loop();
@@ -129,6 +145,11 @@ export class Host {
         } catch (error) {
             return { problem: problemOf(error) };
         }
+    }
+    /** So many threads for each run that is large enough: they take turns. */
+    threads(threads: number): void {
+        this.#threads = Math.min(threads, MOST_THREADS);
+        for (const { lab } of this.#jobs.values()) void lab.useThreads(this.#threads);
     }
     /**
      * What `ask` makes of an instance, and that instance. Once one has lacked something, new ones are of the
@@ -215,7 +236,7 @@ export class Host {
             job.run.close();
             this.#keep(job.lab, job.fault);
         } catch {
-            // a broken instance is left to the garbage collector
+            job.lab.close(); // a broken instance is left to the garbage collector
         }
     }
     /** Use the instance again, unless something other than a refused request happened in it, it grew large,
@@ -223,6 +244,7 @@ export class Host {
     #keep(lab: Lab, fault: unknown): void {
         const refused = fault === null || fault instanceof SeqmixError;
         if (refused && lab.bytes <= MOST_SPARE && lab.module === this.#module) this.#spare.push(lab);
+        else lab.close();
     }
     /** What a run makes of a sample or of tokens, perhaps with other weights, now. */
     ask(watch: Watch): Look | { problem: Problem } {

@@ -1,5 +1,6 @@
 // pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
-// workers, passes commands on, and replaces a worker that dies.
+// workers, and cores that have none over the threads of each, passes commands on, and replaces a worker that
+// dies.
 import * as Comlink from 'comlink';
 import type { Evaluation, Lab, TableSummary } from '../../wasm/loader/seqmix.ts';
 import type {
@@ -15,6 +16,7 @@ import type {
     Writing,
     Written,
 } from './protocol.ts';
+import { sharedFor } from './shared.ts';
 import { spawnTrainer } from './spawn.ts';
 import { wholeFor } from './whole.ts';
 import type { Host } from './host.ts';
@@ -36,6 +38,7 @@ interface Seat {
 export class Pool {
     readonly #lab: Lab;
     readonly #listener: Listener;
+    readonly #cores: number;
     readonly #size: number;
     readonly #seats: Seat[] = [];
     #pace = Infinity;
@@ -46,6 +49,7 @@ export class Pool {
     constructor(lab: Lab, listener: Listener, cores = navigator.hardwareConcurrency || 2) {
         this.#lab = lab;
         this.#listener = listener;
+        this.#cores = cores;
         this.#size = Math.max(1, cores - 1);
     }
 
@@ -60,6 +64,7 @@ export class Pool {
             worker.terminate();
             const ids = [...seat.ids];
             seat.ids.clear(); // reports that are still on their way are not heard
+            this.#shareCores();
             this.#listener.lost(ids, message);
         };
         worker.onerror = (event) => {
@@ -72,18 +77,25 @@ export class Pool {
             if (told.look && seat.ids.has(told.look.id)) this.#listener.look(told.look);
         });
         const whole = Comlink.proxy(() => wholeFor(this.#lab));
+        const shared = sharedFor(this.#lab);
         // A worker may end without a word (memory taken away by the system): its lock tells.
         // (From disk there are none.)
         const lock = navigator.locks ? `seqmix worker ${crypto.randomUUID()}` : '';
         const watch = () => lock && void navigator.locks.request(lock, () => lost('it ended without a word'));
         seat.ready = host
-            .init(this.#lab.module, whole, tell, lock)
+            .init(this.#lab.module, whole, tell, lock, shared && Comlink.proxy(shared))
             .then(watch)
             .then(() => host.files(this.#files))
             .then(() => host.tryLengths(this.#lengths))
             .then(() => host.pace(this.#pace));
         this.#seats.push(seat);
         return seat;
+    }
+    /** Workers that have runs, times the threads of each: no more than there are cores. */
+    #shareCores(): void {
+        const busy = this.#seats.filter(({ ids }) => ids.size > 0).length;
+        const threads = Math.max(1, Math.floor(this.#cores / Math.max(1, busy)));
+        for (const { ready, host } of this.#seats) void ready.then(() => host.threads(threads));
     }
     #seat(id: number): Seat | undefined {
         return this.#seats.find(({ ids }) => ids.has(id));
@@ -106,9 +118,13 @@ export class Pool {
         const seat =
             !least || (least.ids.size > 0 && this.#seats.length < this.#size) ? this.#spawn() : least;
         seat.ids.add(id);
+        this.#shareCores();
         await seat.ready;
         const opened = await make(seat.host);
-        if ('problem' in opened) seat.ids.delete(id);
+        if ('problem' in opened) {
+            seat.ids.delete(id);
+            this.#shareCores();
+        }
         // Closed while it was being opened: the worker must not keep it.
         else if (!seat.ids.has(id)) void seat.host.close(id);
         return opened;
@@ -116,6 +132,7 @@ export class Pool {
     close(id: number): void {
         const seat = this.#seat(id);
         seat?.ids.delete(id);
+        this.#shareCores();
         void seat?.host.close(id);
     }
     /** Train these runs on, or `steps` steps each; `pace`: steps a second of these, whatever others have. */

@@ -22,6 +22,13 @@ export const LENGTH_ANSWERS = 256;
 export const SNAPSHOTS = 48;
 export const SNAPSHOT_BYTES = 24 << 20;
 
+/** What several threads share a run by. */
+export interface Shared {
+    module: WebAssembly.Module;
+    /** The address of a thread's script. */
+    thread: string;
+}
+
 /** An error that survives the way between threads. */
 export interface Problem {
     message: string;

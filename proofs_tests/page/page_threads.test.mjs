@@ -1,0 +1,79 @@
+// page_threads.test.mjs: a run with large steps in the page: in Chromium and in Firefox its worker takes
+// seqmix-threads.wasm and as many threads as cores where the page is isolated, by the server's headers or,
+// from the second visit on, by its service worker; a page that is not, and a run with small steps, fetch no
+// such module. The weights are the native program's each time. (WebKit: digests_browsers.test.mjs.)
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { findChromium, findFirefox, launch } from '../../scripts/browser.mjs';
+import { allDone, allReady, at, MOST, press, runs, until, WAIT } from './testing.mjs';
+
+const LARGE = 'mixer=attention&task=mqar&length=128&pairs=16&vocab=64&width=64&batch=16&steps=12';
+const SMALL = 'mixer=cat&task=mqar&length=32&pairs=4&vocab=64&steps=30';
+const wanted = (config) => {
+    const lines = execFileSync(at('build/seqmix'), ['train', config, '--json'], { encoding: 'utf8' });
+    return JSON.parse(lines.trim().split('\n').at(-1)).digest;
+};
+
+for (const [browser, why] of [
+    ['chromium', findChromium().why],
+    ['firefox', findFirefox().why],
+]) {
+    const skip = why ? `no browser: ${why}` : false;
+    const labs = {};
+    before(async () => {
+        if (skip) return;
+        labs.isolated = await launch(at('dist'), browser);
+        labs.plain = await launch(at('dist'), browser, { isolated: false });
+    });
+    after(() => Promise.all(Object.values(labs).map((lab) => lab.close())));
+
+    /**
+     * Trains to the native digest: whether the page is isolated, whether the module for threads was fetched,
+     * and how many further threads there are in the end.
+     */
+    async function trained(page, config, threads) {
+        await allReady(page);
+        await press(page, 'Start');
+        await allDone(page);
+        const [{ digest }] = await runs(page);
+        assert.equal(digest, wanted(config));
+        const found = await page.evaluate(() => ({
+            isolated: globalThis.crossOriginIsolated,
+            fetched: performance
+                .getEntriesByType('resource')
+                .some(({ name }) => /seqmix-threads.*wasm/.test(name)),
+        }));
+        const there = () => page.workers().filter((worker) => /\/thread-/.test(worker.url())).length;
+        for (let i = 0; there() < threads && i < 600; i++) await new Promise((done) => setTimeout(done, 100));
+        return { ...found, threads: there() };
+    }
+    for (const [how, config, found] of [
+        ['isolated', LARGE, { isolated: true, fetched: true, threads: 3 }],
+        ['isolated', SMALL, { isolated: true, fetched: false, threads: 0 }],
+        ['plain', LARGE, { isolated: false, fetched: false, threads: 0 }],
+    ])
+        test(
+            `${browser}, ${how === 'plain' ? 'not isolated' : how}: ${config === LARGE ? 'large' : 'small'} steps`,
+            { skip, timeout: MOST },
+            async () => {
+                const { page, complaints, close } = await labs[how].open(`#${config}!speed=full`, {
+                    cores: 4,
+                });
+                page.setDefaultTimeout(WAIT);
+                assert.deepEqual(await trained(page, config, found.threads), found);
+                assert.deepEqual(complaints, []);
+                await close();
+            },
+        );
+    test(`${browser}: the service worker isolates the second visit`, { skip, timeout: MOST }, async () => {
+        const { page, complaints, close } = await labs.plain.open(`#${LARGE}!speed=full`, { cores: 4 });
+        page.setDefaultTimeout(WAIT);
+        await until(page, () => navigator.serviceWorker.controller !== null);
+        await page.reload();
+        await until(page, () => Boolean(globalThis.seqmix));
+        assert.deepEqual(await trained(page, LARGE, 3), { isolated: true, fetched: true, threads: 3 });
+        assert.deepEqual(complaints, []);
+        await close();
+    });
+}
