@@ -38,7 +38,8 @@ export const LATER =
     90_000 + // all but
     35_000 + // Experiment with its charts, which a first visit fetched before
     15_000 + // one answer's way, exercises, the card at the story's end
-    8_000; // Papers: the tables and what came of them
+    8_000 + // Papers: the tables and what came of them
+    2_000; // further threads of a run
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;
 /** The page's font, fetched at first. */

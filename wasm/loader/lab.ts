@@ -4,7 +4,8 @@ import { kernelsOf, type Kernels } from './kernels.js';
 import type { Memory } from './memory.js';
 import { checkBatch, fileBytes } from './numbers.js';
 import { Run } from './run.js';
-import { type Team, threadCount } from './threads.js';
+import { threadCount } from './sharing.js';
+import type { Team } from './threads.js';
 import type { ConfigTable, OpenOptions, ResumeOptions, TableSummary } from './types.js';
 
 /** One instance of the module. */

@@ -4,7 +4,7 @@ import { Lab } from './lab.js';
 import { type Exports, Memory } from './memory.js';
 import { hasRelaxedSimd, hasSimd } from './simd.js';
 import { moduleOf, type WasmSource } from './source.js';
-import { canShare, isShared, mayWait, openTeam, threadCount } from './threads.js';
+import { canShare, isShared, mayWait, threadCount } from './sharing.js';
 
 /** A source, or what fetches it when it is wanted. */
 export type LazySource = WasmSource | (() => Promise<WasmSource>);
@@ -64,6 +64,7 @@ export async function chosenModule(options: LoadOptions, wait: boolean): Promise
 export async function load(options: LoadOptions = {}): Promise<Lab> {
     const module = await chosenModule(options, mayWait());
     if (isShared(module)) {
+        const { openTeam } = await import('./threads.js');
         const team = await openTeam(module, options.thread ?? beside('thread.js'));
         const { threads = 1 } = options;
         if (!team && threads > 1) return load({ ...options, threads: 1 });

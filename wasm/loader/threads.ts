@@ -2,30 +2,10 @@
 // memory, an instance in the caller's thread and one in a worker for each helper (thread.ts).
 import { SeqmixError } from './error.js';
 import type { Exports, Pointer } from './memory.js';
+import { SHARED_FROM } from './sharing.js';
 
-/** FLOPs of a step from which on threads are worth their while; a smaller one stays with the caller's. */
-export const SHARED_FROM = 20e6;
-/** The pieces that an operation is cut into at most: more threads would have nothing to do. */
-export const MOST_THREADS = 8;
 const STACK = 1 << 18; // bytes: pieces take 8 KB of it (threads.test.mjs)
 const PAGE = 1 << 16;
-
-/** Whether memory can be shared with workers here: in a page only where it is isolated from other sites. */
-export const canShare = (): boolean =>
-    typeof SharedArrayBuffer === 'function' &&
-    (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated !== false;
-/** Whether this thread may wait for others, which a page's own may not. */
-export function mayWait(): boolean {
-    try {
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1);
-        return true;
-    } catch {
-        return false;
-    }
-}
-/** Whether it is of seqmix-threads.wasm, which imports its memory. */
-export const isShared = (module: WebAssembly.Module): boolean =>
-    WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
 
 interface TeamExports extends Exports {
     stackRestore(at: Pointer): void;
@@ -128,18 +108,6 @@ export class Team {
         this.#x.lab_threads(1);
         for (const helper of this.#helpers.splice(0)) helper.end();
     }
-}
-
-/** `threads`, if it is as many as can be. */
-export function threadCount(threads: number): number {
-    if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads;
-    const allowed = `a whole number from 1 to ${MOST_THREADS}`;
-    throw new SeqmixError(
-        `threads is ${threads}; it must be ${allowed}`,
-        'threads',
-        String(threads),
-        allowed,
-    );
 }
 
 /** What a module of seqmix-threads.wasm becomes; null: there is no memory that can be shared. */

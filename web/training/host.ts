@@ -11,7 +11,7 @@ import {
     type Run,
     type TableSummary,
 } from '../../wasm/loader/seqmix.ts';
-import { MOST_THREADS } from '../../wasm/loader/threads.ts';
+import { MOST_THREADS } from '../../wasm/loader/sharing.ts';
 import { evaluate, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
 import { EVALUATE_EVERY, LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
 import type {

@@ -4,7 +4,7 @@
 import address from '../../build/wasm/seqmix-threads.wasm?url';
 import thread from '../../wasm/loader/thread.ts?worker&url';
 import type { Lab } from '../../wasm/loader/seqmix.ts';
-import { canShare } from '../../wasm/loader/threads.ts';
+import { canShare } from '../../wasm/loader/sharing.ts';
 import type { Shared } from './protocol.ts';
 import { compiledAt } from './whole.ts';
 

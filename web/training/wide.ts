@@ -1,6 +1,6 @@
 // wide.ts: a run whose steps are large, opened once more in an instance of the module that threads share.
 import { load, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
-import { SHARED_FROM } from '../../wasm/loader/threads.ts';
+import { SHARED_FROM } from '../../wasm/loader/sharing.ts';
 import type { Shared } from './protocol.ts';
 
 /** null: its steps are small, or there can be no such instance. */
