@@ -12,18 +12,22 @@ find Makefile include kernels model ref tasks cli check bench wasm scripts pytho
     -exec cp -p --parents {} "$copy" \; || exit 2
 cat >"$copy/cc" <<'EOF'
 #!/bin/bash
-# Compiles nothing: the dependencies, an empty object, and its name into the list.
+# Compiles nothing: the dependencies, an empty object, its name into the list, its level into another.
 [[ " $* " == *" -c "* ]] || exec gcc "$@"
-words=()
+words=() level=none
 while [ $# -gt 0 ]; do
     case $1 in
         -c) words+=(-E) ;;
         -o) object=$2; shift ;;
+        -O?) level=$1 words+=("$1") ;;
         *) words+=("$1") ;;
     esac
     shift
 done
-gcc "${words[@]}" -MF "${object%.o}.d" -MT "$object" -o /dev/null && : >"$object" && echo "${object#build/obj/cc-pic/}" >>made
+gcc "${words[@]}" -MF "${object%.o}.d" -MT "$object" -o /dev/null && : >"$object" && {
+    echo "${object#build/obj/cc-pic/}" >>made
+    echo "${object#build/obj/cc-pic/} $level" >>levels
+}
 EOF
 chmod +x "$copy/cc"
 cd "$copy" || exit 2
@@ -54,4 +58,9 @@ makes FLAGS_sse2=-DSMX_ANOTHER
 check 'a flag of the kernels, in the Makefile itself' 'scalar sse2 ' "$(folders)"
 makes FLAGS_sse2=-DSMX_ANOTHER WARN=-Wall
 check 'a flag of all' "$all" "$(count)"
+# The program's own objects come at -O1; what they are made of (build.inc names the library's) does not.
+rm -rf build/obj/cc-pic levels
+make -s CC=./cc SETUP_FOR=program ISAS='scalar sse2' FUSED= build/obj/cc-pic/cli/grid/builds.o >log 2>&1 || sed 's/^/# /' log
+check 'a level of the program alone is none of the library' $'cli -O1\nmodel -O2\ntasks -O2' \
+    "$(grep -E '^(cli|model|tasks)/' levels | sed 's|/.* | |' | sort -u)"
 echo "1..$tests"
