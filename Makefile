@@ -175,7 +175,7 @@ demo: ## set up, build, serve the page and print its address
 
 test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
-	$(call judge,--all --but "$(LATER)",$(ALL_TESTS))
+	$(call judge,--all --but "$(LATER) $(ELSEWHERE)",$(ALL_TESTS))
 
 test-quick: ## the native tests only
 	@scripts/setup.sh --quiet $(SETUP_FOR)

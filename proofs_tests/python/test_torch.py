@@ -2,6 +2,7 @@
 blocks; in every layout, on strided memory without a copy; the same bits with any number of threads; what does
 not fit is one sentence."""
 import functools
+import inspect
 import multiprocessing
 import time
 import warnings
@@ -397,19 +398,27 @@ class Off(torch.autograd.Function):
         return 1.1 * dy
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_an_empty_batch(name):
-    """No sequences: a result of none, and gradients of zero for the weights."""
+def called(name):
+    """The calls of a short check of a row of KERNELS: the function, its tensors without a default, the rest by name."""
     function, mechanism, options = KERNELS[name]
+    parameters = inspect.signature(function).parameters.values()
+    needed = [p.name for p in parameters if p.default is p.empty]
     calls = []
 
     @functools.wraps(function)
     def watched(*tensors, **named):
-        calls.append((tensors, named))
+        tensors = [*tensors, *(named.pop(n) for n in needed if torch.is_tensor(named.get(n)))]
+        calls.append((function, tensors, named))
         return function(*tensors, **named)
 
     check_layer(watched, mechanism, **{**options, "seeds": 1, "lengths": (20,)}, raises=False)
-    tensors, named = calls[0]
+    return calls
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_empty_batch(name):
+    """No sequences: a result of none, and gradients of zero for the weights."""
+    function, tensors, named = called(name)[0]
     y = function(*tensors, **named)
     batch = [t.shape[0] == len(y) and not is_weight(name, i) for i, t in enumerate(tensors)]
     leaves = [(t[:0] if cut else t).detach().requires_grad_() for t, cut in zip(tensors, batch)]
@@ -434,16 +443,7 @@ PASSED_BY = {("cat", 4), ("cat norm", 4), ("landmark", 3)}
 @pytest.mark.parametrize("name", KERNELS)
 def test_no_second_derivative_in_silence(name):
     """Each of its inputs alone, the gradient given a constant or not: never a graph with terms left out."""
-    function, mechanism, options = KERNELS[name]
-    calls = []
-
-    @functools.wraps(function)
-    def watched(*tensors, **named):
-        calls.append((tensors, named))
-        return function(*tensors, **named)
-
-    check_layer(watched, mechanism, **{**options, "seeds": 1, "lengths": (20,)}, raises=False)
-    tensors, named = next(call for call in calls if call[0][0].requires_grad)
+    function, tensors, named = next(call for call in called(name) if call[1][0].requires_grad)
     tensors = [t.detach() for t in tensors]
     for i, leaf in enumerate(tensors):
         if (name, i) in PASSED_BY:
