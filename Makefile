@@ -168,10 +168,10 @@ setup: build/kernels.def build/mixer_texts.def ## install what is missing (says 
 
 # Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file
 # sees.
-demo: ## set up, build, serve the page and print its address
+demo: ## set up, build, serve the page and print its address (ISOLATED=1: large runs on several threads)
 	@scripts/setup.sh --quiet demo
 	@$(MAKE) --no-print-directory -j$(JOBS) site
-	@exec node scripts/serve.mjs
+	@exec node scripts/serve.mjs $(if $(ISOLATED),--isolated)
 
 test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
 	@scripts/setup.sh --quiet $(SETUP_FOR)

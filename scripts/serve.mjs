@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 const FIRST_PORT = 4173;
 const PORTS_TRIED = 100;
 
-// The page apart from other sites, whose scripts may then share memory with its workers; others may show it.
+// Keeps the page apart from other sites: its scripts may then share memory with workers; others may show it.
 const ISOLATED = {
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Embedder-Policy': 'require-corp',
@@ -105,11 +105,11 @@ function listen(handler, port, host) {
 
 /**
  * Serves `folder` at the first free port from `firstPort` on; 0 lets the system choose.
- * Both loopback addresses are taken, since a browser may read "localhost" as either. `isolated: false`: as a
- * host that sends no headers of its own.
+ * Both loopback addresses are taken, since a browser may read "localhost" as either. `isolated`: with the
+ * headers above.
  * @returns {Promise<{address: string, port: number, close: () => Promise<void>}>}
  */
-export async function serve(folder, firstPort = FIRST_PORT, { isolated = true } = {}) {
+export async function serve(folder, firstPort = FIRST_PORT, { isolated = false } = {}) {
     const root = await realpath(resolve(folder));
     const handler = (request, response) => {
         answer(root, isolated ? ISOLATED : {}, request, response).catch(() => response.destroy());
@@ -145,13 +145,14 @@ export async function serve(folder, firstPort = FIRST_PORT, { isolated = true } 
 
 async function main(args) {
     const folder = args.find((arg) => !arg.startsWith('--')) ?? 'dist';
-    const unknown = args.find((arg) => arg.startsWith('--') && !/^--port=\d{1,5}$/.test(arg));
-    if (unknown) throw new Error(`unknown argument '${unknown}'; allowed: [FOLDER] [--port=N]`);
+    const unknown = args.find((arg) => arg.startsWith('--') && !/^--(isolated|port=\d{1,5})$/.test(arg));
+    if (unknown) throw new Error(`unknown argument '${unknown}'; allowed: [FOLDER] [--port=N] [--isolated]`);
     const port = args.find((arg) => arg.startsWith('--port='))?.slice('--port='.length);
     if (Number(port ?? 0) > 65535) throw new Error(`--port=${port}: a port is a number from 0 to 65535`);
     const page = await stat(join(folder, 'index.html')).catch(() => null);
     if (!page) throw new Error(`${join(folder, 'index.html')} does not exist; \`make site\` builds it`);
-    const server = await serve(folder, port === undefined ? FIRST_PORT : Number(port));
+    const isolated = args.includes('--isolated');
+    const server = await serve(folder, port === undefined ? FIRST_PORT : Number(port), { isolated });
     console.log(`seqmix is at ${server.address}`);
     if (process.stdout.isTTY) console.log('Press Ctrl-C to stop.');
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

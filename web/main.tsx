@@ -28,9 +28,10 @@ import { fetchFirst } from './views/switcher.tsx';
 import { listenForTables } from './views/table_part.tsx';
 
 /** Keep the page's files, so that it opens without a network next time; later, when the first view has its
- * numbers. */
+ * numbers. (Not where it is isolated: Firefox then loads no further part of a page with a service worker.) */
 function keepOffline(): void {
     if (!import.meta.env.PROD || import.meta.env.MODE === 'single' || !('serviceWorker' in navigator)) return;
+    if (crossOriginIsolated) return;
     setTimeout(() => {
         navigator.serviceWorker.register(new URL('sw.js', document.baseURI)).catch(() => {
             // it may be switched off: then the page needs its host

@@ -26,19 +26,6 @@ async function tidy() {
     for (const name of names) if (name !== CACHE) await caches.delete(name);
 }
 
-/**
- * The answer, with what keeps the page apart from other sites: then its workers may share memory, and threads
- * a run. (From the second visit on, on a host that does not say so itself.)
- */
-function isolated(answer) {
-    if (answer.type === 'error' || answer.type === 'opaqueredirect') return answer;
-    const { body, status, statusText } = answer;
-    const headers = new Headers(answer.headers);
-    headers.set('Cross-Origin-Opener-Policy', 'same-origin');
-    headers.set('Cross-Origin-Embedder-Policy', 'require-corp');
-    return new Response(body, { status, statusText, headers });
-}
-
 /** What is kept of a request: of this version, else of another one that a tab may have open. */
 async function kept(request) {
     for (const cacheName of [CACHE, ...(await ours())]) {
@@ -58,5 +45,5 @@ self.addEventListener('fetch', (event) => {
         request.mode === 'navigate'
             ? fetch(request).catch(async () => (await kept(request)) ?? Response.error())
             : kept(request).then((found) => found ?? fetch(request));
-    event.respondWith(answer.then(isolated));
+    event.respondWith(answer);
 });

@@ -18,7 +18,7 @@ const configs = await lines('digests_configs.txt');
 const MODULES = ['seqmix-whole.wasm', 'seqmix-scalar.wasm'];
 // A browser of that kind and a served folder: what a page of it comes to have found.
 async function ofPuppeteer(name, folder) {
-    const { browser, address, close } = await launch(folder, name);
+    const { browser, address, close } = await launch(folder, name, { isolated: true });
     return {
         version: await browser.version(),
         close,
@@ -33,7 +33,7 @@ async function ofPuppeteer(name, folder) {
     };
 }
 async function ofWebkit(folder) {
-    const server = await serve(folder, 0);
+    const server = await serve(folder, 0, { isolated: true });
     const { version, close, visit, until } = await launchWebkit();
     return {
         version,

@@ -72,22 +72,22 @@ test('both loopback addresses answer, where the machine has both', async (t) => 
     }
 });
 
-test('the page is isolated, and other sites may show it; or as on a host without headers', async () => {
+test('isolated: with the headers that share memory, and other sites may show it; else without', async () => {
     const names = ['opener-policy', 'embedder-policy', 'resource-policy'].map(
         (name) => `cross-origin-${name}`,
     );
     const { headers } = await ask('/assets/kernels.wasm');
     assert.deepEqual(
         names.map((name) => headers[name]),
-        ['same-origin', 'require-corp', 'cross-origin'],
+        [undefined, undefined, undefined],
     );
-    const plain = await serve(join(folder, 'dist'), 0, { isolated: false });
-    const response = await fetch(plain.address);
+    const apart = await serve(join(folder, 'dist'), 0, { isolated: true });
+    const response = await fetch(apart.address);
     assert.deepEqual(
         names.map((name) => response.headers.get(name)),
-        [null, null, null],
+        ['same-origin', 'require-corp', 'cross-origin'],
     );
-    await plain.close();
+    await apart.close();
 });
 
 test('nothing outside the folder is served', async () => {
