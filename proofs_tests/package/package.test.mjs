@@ -362,7 +362,7 @@ test('what is not asked for is not bundled: seqmix/lean', async () => {
     const [small, ...others] = await Promise.all(
         ['embedded', 'embedded-whole', 'embedded-scalar', 'embedded-shared'].map(inside),
     );
-    const [whole] = others;
+    const [whole, scalar] = others;
     const lean = await bundled('', '');
     assert.equal(lean.said, 'cat\nmodule\nwhole SeqmixError\n');
     assert.deepEqual(

@@ -88,9 +88,10 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
     return value
 
 
-def accepted(function: Callable) -> Mapping[str, inspect.Parameter]:
+def accepted(function: Callable, through: bool = True) -> Mapping[str, inspect.Parameter]:
+    """Its arguments; through: of what a decorator wraps."""
     try:
-        return inspect.signature(function).parameters
+        return inspect.signature(function, follow_wrapped=through).parameters
     except (TypeError, ValueError):
         return {}
 
@@ -191,6 +192,7 @@ class Layer:
         self.apart: dict[str, Any] = {}  # arrays that are turned, of the case at work
         self.spent = 0.0  # seconds of processor time, of the threads that called it
         self.accepts = accepted(function)
+        self.own = accepted(function, through=False)  # a decorator's own may want positions
         self.anything = any(p.kind is p.VAR_KEYWORD for p in self.accepts.values())
         self.optional = {a.name for a in m._arrays if a.optional}
         self.states = [  # start states, in order
@@ -198,7 +200,7 @@ class Layer:
         ]
 
     def by_name(self, name: str) -> bool:
-        of = self.accepts.get(ref._python_name(name))
+        of = self.own.get(ref._python_name(name))
         return of is not None and of.kind in (of.POSITIONAL_OR_KEYWORD, of.KEYWORD_ONLY)
 
     def turn(self, name: str, array: np.ndarray) -> np.ndarray:
