@@ -9,9 +9,8 @@
 #include <stdint.h>
 
 enum {
-    LOOKS =
-        50000, // for the next round before a helper sleeps: some 50 us, more than lies between two operations
-    PATIENCE = 60 // waits in a row, of a second each, in which no piece is finished
+    LOOKS = 50000, // for the next round before a helper sleeps; an estimate, not measured
+    PATIENCE = 60  // waits in a row, of a second each, in which no piece is finished
 };
 uint32_t team_from;
 

@@ -2,7 +2,7 @@
 // it is wanted.
 import { SeqmixError } from './error.js';
 
-/** FLOPs of a step from which on threads are worth their while; a smaller one stays with the caller's. */
+/** FLOPs of a step from which on it is shared (an estimate); a smaller one stays with the caller's thread. */
 export const SHARED_FROM = 20e6;
 /** The pieces that an operation is cut into at most: more threads would have nothing to do. */
 export const MOST_THREADS = 8;
