@@ -514,7 +514,8 @@ static int attention_core(const twin_call *c, int back) {
                             .causal = n[7] == 0,
                             .scale = 1 / sqrt((double)d),
                             .softcap = c->step->call.real[9],
-                            .sigmoid = n[12] == 1};
+                            .sigmoid = n[12] == 1,
+                            .y = c->out + at * D}; // float32 has what it gave, rounded
         double *const *in = (double *const *)c->in;
         const ref_attn_arrays x = {.q = in[0] + at * D,
                                    .k = in[1] + at * wide,

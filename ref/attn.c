@@ -65,8 +65,8 @@ int ref_attn_fwd(double *y, const ref_attn_arrays *x, const ref_attn *p) {
     return status;
 }
 
-// dA_j = dy.v_j, ds_j = A_j (dA_j - sum A dA); the sink's is -A_sink sum A dA. A gate is in the logits of all
-// rows before it, seen from it and after: running sums. The cap's slope is 1 - tanh^2.
+// dA_j = dy.v_j, ds_j = A_j (dA_j - sum A dA); the sink's is -A_sink sum A dA. The sum is dy.y. A gate is in
+// the logits of all rows before it, seen from it and after: running sums. The cap's slope is 1 - tanh^2.
 static void row_back(double *dq, double *dk, const ref_attn_arrays *d, double *dA, const double *A,
                      const double *inner, double sink, const double *q, const double *k, const double *dout,
                      const ref_attn_arrays *x, const ref_attn *p, size_t h, size_t i) {
@@ -78,6 +78,7 @@ static void row_back(double *dq, double *dk, const ref_attn_arrays *d, double *d
         all += A[j] * dA[j];
         ref_axpy(d->v + at, dout, A[j], p->dv);
     }
+    if (p->y) all = ref_dot(dout, p->y + (i * p->H + h) * p->dv, p->dv);
     if (x->sinks) d->sinks[h] -= sink * all;
     for (size_t j = first; j < end; j++) {
         const size_t at = (j * p->Hkv + h / (p->H / p->Hkv)) * p->dk;

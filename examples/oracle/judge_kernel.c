@@ -155,7 +155,7 @@ static int run_oracle(const judge_case *c, double *const *in, double *const *out
         if (c->op == JUDGE_ATTENTION) {
             const ref_attn_arrays a = {x[0], x[1], x[2], NULL, c->in_n[3] ? in[3] : NULL, NULL, NULL};
             const ref_attn p = {c->L,      c->H,  c->Hkv,     c->dk, c->dv, c->causal,
-                                c->window, scale, c->softcap, 0,     0};
+                                c->window, scale, c->softcap, 0,     0,     NULL};
             status = ref_attn_fwd(y, &a, &p);
         } else if (c->op == JUDGE_LINEAR_ATTENTION) {
             const ref_grouped_arrays a = {x[0], x[1], x[2], x[5], x[4], x[3]};

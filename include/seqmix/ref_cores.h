@@ -117,6 +117,7 @@ typedef struct {
     size_t window;              // the last W rows, the row included; 0: all; causal only
     double scale, softcap, eps; // softcap 0: none; eps of the norms
     int sigmoid;                // 1: weights 1 / (1 + e^-logit), not divided by a sum; no sinks
+    const double *y; // backward: [L][H dv], the outputs as they were rounded, for dy . y; NULL: exact ones
 } ref_attn;
 int ref_attn_fwd(double *y, const ref_attn_arrays *x, const ref_attn *p);
 int ref_attn_bwd(const ref_attn_arrays *d, const double *dy, const ref_attn_arrays *x, const ref_attn *p);

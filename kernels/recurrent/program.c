@@ -151,13 +151,14 @@ static float sum_entries(const float *a, const float *b, const program_register 
     const size_t pitch = program_pitch(m);
     v16 s = v16_set(0.0f);
     if (m->rows == 1 && m->cols == 1) return b ? a[0] * b[0] : a[0];
-    for (size_t r = 0; r < m->rows; r++, a += pitch, b += b ? pitch : 0) {
+    for (size_t r = 0; r < m->rows; r++, a += pitch) {
         size_t i = 0;
         for (; i + 16 <= m->cols; i += 16)
             s = b ? v16_madd(v16_load(a + i), v16_load(b + i), s) : v16_add(s, v16_load(a + i));
         const size_t n = m->cols - i;
         if (n && b) s = v16_madd(v16_load_n(a + i, n, 0.0f), v16_load_n(b + i, n, 0.0f), s);
         if (n && !b) s = v16_add(s, v16_load_n(a + i, n, 0.0f));
+        if (b) b += pitch;
     }
     return v16_hsum(s);
 }
