@@ -228,7 +228,12 @@ const LOST = {
 };
 
 test('threads that do not start are done without', async () => {
-    for (const script of ['data:text/javascript,throw new Error("no")', 'file:///nowhere/thread.js']) {
+    const silent = 'data:text/javascript,setInterval(() => {}, 1000)'; // for ever
+    for (const script of [
+        'data:text/javascript,throw new Error("no")',
+        'file:///nowhere/thread.js',
+        silent,
+    ]) {
         const lab = await labOf(3, { thread: script });
         assert.equal(lab.threads, 1);
         assert.equal(configDigest(lab, configs[0]), configs[0]);

@@ -6,6 +6,7 @@ import { SHARED_FROM } from './sharing.js';
 
 const STACK = 1 << 18; // bytes: pieces take 8 KB of it (threads.test.mjs)
 const PAGE = 1 << 16;
+const READY = 10_000; // ms in which a helper comes to work, or is done without
 
 interface TeamExports extends Exports {
     stackRestore(at: Pointer): void;
@@ -44,6 +45,17 @@ async function startHelper(script: URL | string, given: object): Promise<Helper>
         worker.onerror = (event) => (event.preventDefault(), done(false));
     });
     return { ready, end: () => worker.terminate() };
+}
+
+/** What it says, or false after READY. */
+async function inTime(ready: Promise<boolean>): Promise<boolean> {
+    let timer;
+    const late = new Promise<boolean>((done) => {
+        timer = setTimeout(done, READY, false);
+    });
+    const came = await Promise.race([ready, late]);
+    clearTimeout(timer);
+    return came;
 }
 
 /** The helpers of a lab. */
@@ -94,7 +106,7 @@ export class Team {
         if (!stack) return false;
         const given = { module: this.#module, memory: this.#memory, stack: (stack + STACK) & ~15, number };
         const helper = await startHelper(this.#script, given).catch(() => null);
-        if (helper && (await helper.ready) && !this.#closed) this.#helpers.push(helper);
+        if (helper && (await inTime(helper.ready)) && !this.#closed) this.#helpers.push(helper);
         else {
             helper?.end();
             this.#x.lab_free(stack);
