@@ -159,9 +159,9 @@ GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
 FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp quick-tables
-FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel release presets ranking records card docs build/wasm/% dist/% build/single/% build/package/%
+FOR_DEMO := $(FOR_PROGRAM) demo single wasm package wheel release presets ranking records card docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
-	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
+	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter-out $(FOR_DEMO) site,$(GOALS)),,site) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR
 setup: build/kernels.def build/mixer_texts.def ## install what is missing (says what first)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
@@ -170,7 +170,7 @@ setup: build/kernels.def build/mixer_texts.def ## install what is missing (says 
 # sees.
 demo: ## set up, build, serve the page and print its address (ISOLATED=1: large runs on several threads)
 	@scripts/setup.sh --quiet demo
-	@$(MAKE) --no-print-directory -j$(JOBS) site
+	@$(MAKE) --no-print-directory -j$(JOBS) dist/index.html
 	@exec node scripts/serve.mjs $(if $(ISOLATED),--isolated)
 
 test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
@@ -185,7 +185,7 @@ test-page: ## the rest of the page, in Chromium, Firefox and WebKit (make test h
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,,$(PAGE_LATER))
 
-test-package: ## what is made for others: the npm package in bundlers and browsers, wheel, release, amalgamation, clang, PyTorch, MPI, and the judges on wrong implementations
+test-package: ## what is made for others: the npm package in bundlers and browsers, wheel, release, the documents' site, amalgamation, clang, PyTorch, MPI, and the judges on wrong implementations
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,,$(PACKAGE_LATER))
 
@@ -252,7 +252,7 @@ presets: build/seqmix ## measure every claim of every preset again (minutes), wr
 
 records: build/seqmix ## train every entry of docs/records again, and accept or refuse it (two minutes each at most)
 	@node scripts/leaderboard.mjs check
-card: site ## write web/card.png, what a link to the page shows, again (wants a browser)
+card: dist/index.html ## write web/card.png, what a link to the page shows, again (wants a browser)
 	@node scripts/card.mjs
 .PHONY: records card
 
@@ -260,10 +260,10 @@ ranking: build/seqmix ## measure every mixer on recall, copying, states and MAD 
 	@node scripts/ranking.mjs
 .PHONY: ranking
 
-bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
+bars: dist/index.html build/seqmix ## the timed and visual bars of the page: wants a quiet machine
 	@node proofs_tests/page/bars.mjs
 
-soak: site ## start, reset and change the page for SOAK_MINUTES (10): its memory must stay flat
+soak: dist/index.html ## start, reset and change the page for SOAK_MINUTES (10): its memory must stay flat
 	@node proofs_tests/page/soak.mjs
 .PHONY: soak
 

@@ -73,10 +73,10 @@ void operations_table(void) {
 }
 
 // Its lines, indented.
-static void print_lines(const char *text) {
+static void print_lines(const char *indent, const char *text) {
     while (*text) {
         const size_t n = strcspn(text, "\n");
-        printf("    %.*s\n", (int)n, text);
+        printf("%s%.*s\n", indent, (int)n, text);
         text += n + (text[n] == '\n');
     }
 }
@@ -90,7 +90,7 @@ int operation_help(const char *name) {
     printf("%s: %s\n  arguments  %s\n  gives      %s\n  formula    %s\n  cost       %s multiply-adds a row\n"
            "  oracle     %s\n  for example\n",
            f->name, f->help, words, gives(f), f->formula, f->cost, f->twin);
-    print_lines(f->example);
+    print_lines("    ", f->example);
     return 1;
 }
 
@@ -106,8 +106,9 @@ void operations_markdown(void) {
             "<a id=\"%s\"></a>\n\n## %s\n\n%s.\n\n```math\n%s\n```\n\n- **Arguments**: %s\n- **Gives**: %s\n"
             "- **Cost**: %s multiply-adds a row\n- **Oracle**: `%s`\n\n",
             f->name, f->name, f->help, f->formula, words, gives(f), f->cost, f->twin);
-        print_lines(f->example);
-        putchar('\n');
+        puts("```text");
+        print_lines("", f->example);
+        puts("```\n");
     }
 }
 

@@ -73,6 +73,7 @@ $(call script, kernels,  package/kernels.test.mjs,          $(NPY) build/seqmix 
 $(call script, verify,   package/verify.test.mjs,           build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED))
 # (judged where `make relaxed` was called; elsewhere it says that it was not)
 $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) $(CHECKS) build/wasm/seqmix.js)
+$(call script, site,     package/site.test.mjs,             scripts/site.mjs scripts/api.mjs scripts/page-data.mjs docs/conf.py $(wildcard *.md docs/*.md docs/*/README.md include/seqmix/*.h) $(LOADER) | setup)
 $(call script, package,  package/package.test.mjs,          README.md docs/EMBED.md docs/GUIDE.md $(wildcard examples/embed/*/*) build/package/package.json)
 $(call script, install,  package/install.test.mjs,          $(PROGRAM) scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, amalgamation, package/amalgamation.test.mjs, $(PROGRAM) proofs_tests/package/judged_kernels.c $(wildcard examples/oracle/judge_kernel.*) scripts/amalgamate.mjs $(wildcard ref/*) $(wildcard include/seqmix/ref*.h) $(BIN)/tests/test_ref)
@@ -94,7 +95,7 @@ PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox 
 	proofs runs single start sweep table threads webkit write)
 # What is made for others, with their compilers and libraries, and every wrong implementation that the judges
 # know: make test-package, run just so.
-PACKAGE_LATER := package release amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
+PACKAGE_LATER := package release site amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
 # The tree's layout, and the scripts that set up, judge and integrate: make test-tree.
 TREE_LATER := format scripts setup ci
 # What other machines and places take: make test-elsewhere, with the second implementation.

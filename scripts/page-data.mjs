@@ -98,7 +98,7 @@ export function equations() {
                 gives: code(field('Gives')),
                 cost: escape(field('Cost')),
                 mathml: mathml(/```math\n([^]*?)\n```/.exec(section)[1], true),
-                example: [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n'),
+                example: /```text\n([^]*?)\n```/.exec(section)[1],
             };
         });
     const [, builtIns] = read('docs/EQUATIONS.md').split('## The built-in mixers as texts');

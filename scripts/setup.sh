@@ -7,11 +7,12 @@ set -eu
 
 usage() {
     cat <<'EOF'
-usage: scripts/setup.sh [--quiet] [program|native|demo|test|all|python]
+usage: scripts/setup.sh [--quiet] [program|native|demo|site|test|all|python]
 
   program         what building the program and the libraries needs: a C compiler and zlib
   native          that, and what the native tests need: cmocka
   demo            what building and serving the page needs
+  site            that, and Sphinx, which makes the documents pages beside it
   test            all that the tests need (the default), and what some of them take where it can be had: Firefox,
                   WebKit, Python's packages, C++, CMake and others
   all             that, and what make test-all takes: Rocq, PyTorch, MPI, compilers for Arm and musl
@@ -28,9 +29,9 @@ quiet=no purpose=test
 for arg in "$@"; do
     case $arg in
         --quiet) quiet=yes ;;
-        program | native | demo | test | all | python) purpose=$arg ;;
+        program | native | demo | site | test | all | python) purpose=$arg ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "setup: unknown argument '$arg'; allowed: --quiet, program, native, demo, test, all, python" >&2; exit 2 ;;
+        *) echo "setup: unknown argument '$arg'; allowed: --quiet, program, native, demo, site, test, all, python" >&2; exit 2 ;;
     esac
 done
 
@@ -52,11 +53,11 @@ have() { command -v "$1" >/dev/null 2>&1; }
 # --- what is there ---
 
 # What the purpose takes besides the compiler.
-wants() { # zlib|cmocka|page|tests|slow
+wants() { # zlib|cmocka|page|documents|tests|slow
     case $1:$purpose in
         zlib:*) [ "${ZLIB:-1}" = 1 ] ;;
         *:all) ;;
-        cmocka:native | cmocka:test | page:demo | page:test | tests:test) ;;
+        cmocka:native | cmocka:test | page:demo | page:site | page:test | documents:site | documents:test | tests:test) ;;
         *) return 1 ;;
     esac
 }
@@ -174,6 +175,9 @@ look_for_options() {
         option groff groff groff-base groff have groff
         option format clang-format clang-format clang-tools-extra have clang-format
         option shells 'zsh, fish' 'zsh fish' 'zsh fish' have_all zsh fish
+    fi
+    if wants documents; then
+        option sphinx Sphinx 'python3-sphinx python3-myst-parser furo' 'python3-sphinx python3-myst-parser python3-furo' have sphinx-build
     fi
     if wants slow; then
         option rocq Rocq 'coq libcoq-coquelicot libcoq-flocq libcoq-interval' 'coq coq-flocq' have coqc

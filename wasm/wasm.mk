@@ -136,7 +136,11 @@ dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) $(WASM_MODULES) build/wasm/s
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
 build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"
-.PHONY: site single
 single: build/single/seqmix.html ## build the page as one .html that opens from disk
-site: dist/index.html ## build the page into dist/
+# The documents as pages beside it.
+build/site/html/index.html: scripts/site.mjs scripts/api.mjs scripts/page-data.mjs docs/conf.py package.json README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/README.md include/seqmix/*.h) $(LOADER) | setup
+	@node scripts/site.mjs
+site: dist/index.html build/site/html/index.html ## build the page into dist/, and the documents into dist/docs
+	@rm -rf dist/docs && cp -r build/site/html dist/docs && echo "built dist/docs"
+.PHONY: site single
 include wasm/relaxed.mk

@@ -43,9 +43,10 @@ check 'a compiler that is none is named' 'setup: CC=icc compiles no program here
 
 # What the tests can do without.
 options() { setup --quiet "$1" | sed -n 's/^ *on Debian, Ubuntu *apt-get install //p' | sed 's/ libflint-arb-dev libflint-dev//'; }
-check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config mypy groff-base clang-format zsh fish' \
+check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config mypy groff-base clang-format zsh fish python3-sphinx python3-myst-parser furo' \
     "$(options test | sed 's/^webkit/firefox-esr webkit/')"
 check 'all: and what test-all takes' yes "$([[ "$(options all)" == *' coq '*' python3-torch '*' openmpi-bin '* ]] && echo yes)"
+check 'site: what makes pages of the documents' 'python3-sphinx python3-myst-parser furo' "$(options site)"
 check 'program: nothing of that' '' "$(options program)$(options native)$(options demo)"
 
 compiler_lacks gcc 'cmocka'
@@ -87,7 +88,7 @@ command_is node 'echo v22.99.0'
 mkdir -p "$copy/node_modules"
 (cd "$copy" && echo "$(cksum <package-lock.json) $(uname -sm)" >node_modules/.seqmix-packages)
 command_is python3 'echo 2 3.11.0'
-for one in firefox WebKitWebDriver xvfb-run g++ cmake pkg-config mypy clang-format zsh; do command_is "$one" :; done
+for one in firefox WebKitWebDriver xvfb-run g++ cmake pkg-config mypy clang-format zsh sphinx-build; do command_is "$one" :; done
 command_is apt-cache 'case "$2" in groff-base|fish|zsh) echo "  Candidate: 1.0" ;; *) echo "  Candidate: (none)" ;; esac'
 command_is apt-get "case \"\$*\" in *assume-no*) echo 'Need to get 2 MB of archives.' ;; *install*) echo \"\$*\" >>$copy/asked; printf '#!/bin/sh\n' >$copy/commands/fish; $(command -v chmod) +x $copy/commands/fish ;; esac"
 check 'options: all there, nothing is said' '' "$(command_is groff :; command_is fish :; setup --quiet test | grep -v Arb; gone groff fish)"
@@ -158,13 +159,13 @@ else
 fi
 
 check 'an unknown purpose names those that there are' \
-    "setup: unknown argument 'everything'; allowed: --quiet, program, native, demo, test, all, python" "$(setup everything)"
+    "setup: unknown argument 'everything'; allowed: --quiet, program, native, demo, site, test, all, python" "$(setup everything)"
 
 # shellcheck disable=SC2016
 printf '$(info $(SETUP_FOR))\n$(error )\n' >"$copy/purpose.mk"
 purpose() { (cd "$project" && make -f Makefile -f "$copy/purpose.mk" "$@" 2>/dev/null); }
 for line in 'program build/seqmix' 'program install CC=clang' 'native test-quick' 'native build/seqmix build/tests/test_errata' \
-    'native SAN=address,undefined test-quick' 'demo wheel' 'program wheel PAGE_IN_WHEEL=' 'test test' 'test build/seqmix format'; do
+    'native SAN=address,undefined test-quick' 'demo wheel' 'site site' 'program wheel PAGE_IN_WHEEL=' 'test test' 'test build/seqmix format'; do
     # shellcheck disable=SC2086
     check "make ${line#* }: setup for ${line%% *}" "${line%% *}" "$(purpose ${line#* })"
 done
