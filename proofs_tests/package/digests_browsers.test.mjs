@@ -17,8 +17,8 @@ const lines = async (name) =>
 const list = await lines('digests.txt');
 const configs = await lines('digests_configs.txt');
 const MODULES = ['seqmix-whole.wasm', 'seqmix-scalar.wasm'];
-// What the page comes to have found. It is asked again where it does not answer: a question that waited in the
-// page for a result was once never answered, in Firefox.
+// What the page comes to have found. It is asked again where it does not answer: a question that waited in
+// the page for a result was once never answered, in Firefox.
 async function soon(evaluate) {
     let at;
     for (const end = Date.now() + 200_000; Date.now() < end; await pause(100)) {

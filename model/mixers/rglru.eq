@@ -1,4 +1,5 @@
-# RG-LRU in Griffin's block (De et al. 2024, arXiv 2402.19427): each column a state whose decay and input hang on the row.
+# RG-LRU (De et al. 2024, arXiv 2402.19427): Griffin's block: each column a state whose decay and input depend on the row.
+# cost: L D
 u = conv_each(x @ w_u + b_u, f[4])
 r = sigmoid(x @ w_r + b_r)
 i = sigmoid(x @ w_i + b_i)

@@ -1,4 +1,5 @@
 # sLSTM (Beck et al. 2024, arXiv 2405.04517): exponential gates, stabilised by m, and recurrent matrices in each head.
+# cost: L D d, one row after another
 i = x @ w_i
 f = x @ w_f
 z = x @ w_z
