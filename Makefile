@@ -252,7 +252,7 @@ presets: build/seqmix ## measure every claim of every preset again (minutes), wr
 
 records: build/seqmix ## train every entry of docs/records again, and accept or refuse it (two minutes each at most)
 	@node scripts/leaderboard.mjs check
-card: dist/index.html ## write web/card.png, what a link to the page shows, again (wants a browser)
+card: dist/index.html ## write again web/card.png, what a link to the page shows, and README.md's moving picture (takes a browser and img2webp)
 	@node scripts/card.mjs
 .PHONY: records card
 
