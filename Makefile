@@ -113,6 +113,16 @@ $(OBJ)/build.inc: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ
 $(OBJ)/cli/grid/builds.o: CPPFLAGS += -I$(OBJ)
 $(OBJ)/cli/grid/builds.o: $(OBJ)/build.inc
 
+# What the language of equations has, for the page and for readers: `seqmix equations --markdown` by the files
+# alone that hold its table, so that the page needs no kernel compiled. (What the table calls is never called.)
+TOLD_OBJ := $(addprefix $(OBJ)/,cli/operations.o model/equations/functions.o model/base/number.o)
+build/docs/OPERATIONS.md: $(TOLD_OBJ)
+	@mkdir -p $(@D) && { nm -u $^ | grep -oE '(op|graph|cli|alibi|decay|las)_[a-z0-9_]+$$' | sort -u | sed 's/.*/void &(void) {}/'; \
+	    echo 'void operations_markdown(void); int main(void) { operations_markdown(); }'; } >$(OBJ)/told.c
+	@$(CC) $(LDFLAGS) $(OBJ)/told.c $^ -lm -o $(OBJ)/told && $(OBJ)/told >$@
+build/docs/API.md: scripts/api.mjs $(wildcard include/seqmix/*.h wasm/loader/*.ts) package-lock.json | setup
+	@node scripts/api.mjs
+
 LIB := $(BIN)/libseqmix.a
 REF := $(BIN)/libseqmix_ref.a
 $(LIB): $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)
@@ -159,7 +169,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
 FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp quick-tables
-FOR_DEMO := $(FOR_PROGRAM) demo single wasm package wheel release presets ranking records card docs build/wasm/% dist/% build/single/% build/package/%
+FOR_DEMO := $(FOR_PROGRAM) demo single wasm package wheel release presets ranking records card docs build/wasm/% dist/% build/single/% build/package/% build/docs/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter-out $(FOR_DEMO) site,$(GOALS)),,site) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR
@@ -280,7 +290,7 @@ ulp-full: build/tests/ulp ## the same, and the functions of one number over all 
 	@$< --full docs/ACCURACY.md
 theorems: $(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%) build/tests/test_errata ## write docs/THEOREMS.md from the proofs and what they print
 	@node scripts/theorems.mjs
-docs: build/seqmix ## write docs/MECHANISMS.md, TASKS.md and PRESETS.md from the program's tables
+docs: build/seqmix ## write docs/EQUATIONS.md, MECHANISMS.md, TASKS.md and PRESETS.md from the program's tables
 	@node scripts/docs.mjs
 mnist: ## download MNIST into data/mnist, its checksums verified
 	$(call needs,node,apt-get install nodejs)

@@ -99,6 +99,10 @@ void operations_names(void) {
 }
 
 void operations_markdown(void) {
+    puts(
+        "# Operations\n\nFrom the table of `model/equations/functions.c`: what the equations of a mixer (`docs/EQUATIONS.md`) may "
+        "call. D is the\nwidth of what stands first, L the length, H the heads, d = D / H, n the size in brackets; a tensor "
+        "is `[L][D]` in each\nsequence. Each example is the whole text of a mixer.\n");
     for (const equation_function *f = equation_functions; f->name; f++) {
         char words[1024];
         arguments_words(words, sizeof words, f);
@@ -108,7 +112,7 @@ void operations_markdown(void) {
             f->name, f->name, f->help, f->formula, words, gives(f), f->cost, f->twin);
         puts("```text");
         print_lines("", f->example);
-        puts("```\n");
+        puts(f[1].name ? "```\n" : "```");
     }
 }
 

@@ -43,7 +43,7 @@ endef
 CMAKE_FILES := seqmix-config.cmake seqmix-config-version.cmake
 INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.$(SOVERSION) so.$(VERSION),$(LIBDIR)/lib$l.$f) $(LIBDIR)/pkgconfig/$l.pc) $(CMAKE_FILES:%=$(LIBDIR)/cmake/seqmix/%) \
     $(foreach h,$(PUBLIC_HEADERS),$(INCLUDEDIR)/seqmix/$h) $(DATADIR)/man/man1/seqmix.1 $(DATADIR)/man/man5/seqmix-config.5 \
-    $(foreach d,LICENSE ORACLE.md API.md check.c check.py,$(DATADIR)/doc/seqmix/$d)
+    $(foreach d,LICENSE ORACLE.md check.c check.py,$(DATADIR)/doc/seqmix/$d)
 
 # For everybody, whatever the umask of who installs.
 READABLE := umask 022;
@@ -65,7 +65,7 @@ install: $(BIN)/seqmix $(LIBRARIES) ## libraries, headers, program, man pages to
 	@install -m 644 $(PUBLIC_HEADERS:%=include/seqmix/%) '$(DESTDIR)$(INCLUDEDIR)/seqmix'
 	@$(READABLE) $(BIN)/seqmix help --man >'$(DESTDIR)$(DATADIR)/man/man1/seqmix.1'
 	@$(READABLE) $(BIN)/seqmix help --man=config >'$(DESTDIR)$(DATADIR)/man/man5/seqmix-config.5'
-	@install -m 644 LICENSE docs/ORACLE.md docs/API.md examples/oracle/check.c examples/oracle/check.py '$(DESTDIR)$(DATADIR)/doc/seqmix'
+	@install -m 644 LICENSE docs/ORACLE.md examples/oracle/check.c examples/oracle/check.py '$(DESTDIR)$(DATADIR)/doc/seqmix'
 	@echo "installed seqmix $(VERSION) to $(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove what install put there

@@ -2,7 +2,7 @@
 // the page is built: formulas of docs/definitions.json as MathML (Temml; no formula library at run time), the
 // errata of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of
 // truth each has (truth.mjs); what the lessons promise; the papers' tables beside what is stored of them
-// (reproduction.mjs); the operations of docs/OPERATIONS.md and the texts of docs/EQUATIONS.md and
+// (reproduction.mjs); the operations of build/docs/OPERATIONS.md and the texts of docs/EQUATIONS.md and
 // examples/equations; the examples of docs/TASKS.md as numbers to draw. As a Vite plugin it answers
 // `virtual:about`, `virtual:truth`, `virtual:lessons`, `virtual:papers`, `virtual:equations` and
 // `virtual:tasks` and puts the source files that About names into the built folder.
@@ -85,7 +85,7 @@ export function about() {
 /** What the language of equations has: its operations, and texts to start from. */
 export function equations() {
     const code = (text) => escape(text).replace(/`([^`]*)`/g, '<code>$1</code>');
-    const operations = read('docs/OPERATIONS.md')
+    const operations = read('build/docs/OPERATIONS.md')
         .split(/^<a id="\w+"><\/a>\n/m)
         .slice(1)
         .map((section) => {
@@ -218,7 +218,7 @@ export function documentsPlugin({ sources = true } = {}) {
         '\0virtual:truth': { from: claimSources(), make: claims },
         '\0virtual:papers': { from: storedTables(), make: papers },
         '\0virtual:tasks': { from: ['docs/TASKS.md'], make: tasks },
-        '\0virtual:equations': { from: ['docs/OPERATIONS.md', 'docs/EQUATIONS.md'], make: equations },
+        '\0virtual:equations': { from: ['build/docs/OPERATIONS.md', 'docs/EQUATIONS.md'], make: equations },
     };
     return {
         name: 'documents',

@@ -52,6 +52,8 @@ for (const file of [
     ),
     `build/seqmix-${version}.tgz`,
     `build/amalgamation/seqmix-c-${version}.tar.gz`,
+    'build/docs/API.md',
+    'build/docs/OPERATIONS.md',
 ])
     copyFileSync(file, join(out, basename(file)));
 writeFileSync(

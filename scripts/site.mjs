@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { apiPage } from './api.mjs';
 import { mathml } from './page-data.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -30,12 +29,13 @@ export const PARTS = {
     'For contributors': 'CONTRIBUTING ARCHITECTURE STYLE SECURITY',
 };
 const PAGE = '../index.html';
-const GENERATED = { 'docs/API.md': apiPage };
+// (make builds them)
+const GENERATED = ['build/docs/API.md', 'build/docs/OPERATIONS.md'];
 const MOVED = { 'README.md': 'index', 'docs/records/README.md': 'RECORDS' };
 
 /** Path in the repository of each document of the site -> its name there. */
 function documents() {
-    const files = ['README.md', 'docs/records/README.md', ...Object.keys(GENERATED)];
+    const files = ['README.md', 'docs/records/README.md', ...GENERATED];
     for (const folder of ['.', 'docs'])
         for (const file of readdirSync(join(root, folder)))
             if (file.endsWith('.md')) files.push(posix.join(folder, file));
@@ -56,6 +56,8 @@ export function prepared(text, file, names, ids, copy) {
         prose.replace(
             /(!?)\[((?:[^[\]`]|`[^`]*`|\\.)*)\]\(([^)\s]+)\)|`+[^`]*`+/g,
             (all, image, says, target) => {
+                if (!target && GENERATED.includes(all.slice(1, -1)))
+                    return `<a href="${basename(all.slice(1, -1), '.md')}.html">${all}</a>`;
                 if (!target || /^\w+:/.test(target)) return all;
                 const [path, hash] = target.split('#');
                 const to = path ? posix.join(posix.dirname(file), path) : file;
@@ -109,7 +111,7 @@ export function brokenLinks(folder) {
 }
 
 /** Makes the site; throws where a link of it leads nowhere. */
-export async function makeSite() {
+export function makeSite() {
     const into = join(root, 'build/site');
     const out = join(into, 'html');
     for (const folder of ['source', 'html']) rmSync(join(into, folder), { recursive: true, force: true });
@@ -119,8 +121,7 @@ export async function makeSite() {
     };
     const names = documents();
     const texts = new Map();
-    for (const file of names.keys())
-        texts.set(file, (await GENERATED[file]?.()) ?? readFileSync(join(root, file), 'utf8'));
+    for (const file of names.keys()) texts.set(file, readFileSync(join(root, file), 'utf8'));
     const idsOf = (text) => new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id));
     const ids = new Map([...texts].map(([file, text]) => [file, idsOf(text)]));
     const copied = new Set();
@@ -176,7 +177,7 @@ export async function makeSite() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
     try {
-        await makeSite();
+        makeSite();
     } catch (error) {
         console.error(`site: ${error.message}`);
         process.exitCode = 1;

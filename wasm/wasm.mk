@@ -130,7 +130,7 @@ wasm: $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm buil
 SITE_SRC := index.html web/card.png vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := model/run/presets.c docs/presets.json scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
 PAGE_DATA += scripts/reproduction.mjs $(wildcard docs/reproduction/*.json*)
-PAGE_DATA += docs/OPERATIONS.md docs/EQUATIONS.md docs/TASKS.md $(wildcard examples/equations/*.eq model/mixers/*.eq)
+PAGE_DATA += build/docs/OPERATIONS.md docs/EQUATIONS.md docs/TASKS.md $(wildcard examples/equations/*.eq model/mixers/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md
 dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
@@ -138,7 +138,7 @@ build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"
 single: build/single/seqmix.html ## build the page as one .html that opens from disk
 # The documents as pages beside it.
-build/site/html/index.html: scripts/site.mjs scripts/api.mjs scripts/page-data.mjs docs/conf.py package.json README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/README.md include/seqmix/*.h) $(LOADER) | setup
+build/site/html/index.html: scripts/site.mjs scripts/page-data.mjs docs/conf.py build/docs/API.md build/docs/OPERATIONS.md package.json README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/README.md) | setup
 	@node scripts/site.mjs
 site: dist/index.html build/site/html/index.html ## build the page into dist/, and the documents into dist/docs
 	@rm -rf dist/docs && cp -r build/site/html dist/docs && echo "built dist/docs"

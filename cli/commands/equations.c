@@ -40,8 +40,8 @@ static const cli_option table[] = {
      offsetof(options, as_config), 0, 0},
     {"--json", NULL, "the functions with formulas, shapes, costs and examples, for programs", OPTION_FLAG,
      offsetof(options, json), 0, 0},
-    {"--markdown", NULL, "the same as docs/OPERATIONS.md has it", OPTION_FLAG, offsetof(options, markdown), 0,
-     0},
+    {"--markdown", NULL, "the same as a document, a section each", OPTION_FLAG, offsetof(options, markdown),
+     0, 0},
     {0},
 };
 static int equations_command(int argc, char **argv) {

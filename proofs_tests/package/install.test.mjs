@@ -56,7 +56,7 @@ const wanted = [
         ...['a', 'so', `so.${version.split('.')[0]}`, `so.${version}`].map((end) => `lib/lib${name}.${end}`),
         `lib/pkgconfig/${name}.pc`,
     ]),
-    ...['API.md', 'LICENSE', 'ORACLE.md', 'check.c', 'check.py'].map((name) => `share/doc/seqmix/${name}`),
+    ...['LICENSE', 'ORACLE.md', 'check.c', 'check.py'].map((name) => `share/doc/seqmix/${name}`),
     ...['', '-version'].map((end) => `lib/cmake/seqmix/seqmix-config${end}.cmake`),
     'share/man/man1/seqmix.1',
     'share/man/man5/seqmix-config.5',

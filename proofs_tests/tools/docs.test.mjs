@@ -173,7 +173,7 @@ for (const [name, spoil, sentence] of spoilt)
 
 test('the oracle has what OPERATIONS.md says that it has', () => {
     const header = readFileSync(join(root, 'include/seqmix/ref.h'), 'utf8');
-    const page = readFileSync(join(root, 'docs/OPERATIONS.md'), 'utf8');
+    const page = readFileSync(join(root, 'build/docs/OPERATIONS.md'), 'utf8');
     const named = [...page.matchAll(/\*\*Oracle\*\*: `(ref_\w+)`/g)].map(([, name]) => name);
     assert.ok(named.length > 20, `${named.length} names`);
     for (const name of named) assert.match(header, new RegExp(`\\b${name}(_fwd)?\\(`), name);

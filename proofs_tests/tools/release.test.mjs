@@ -110,7 +110,7 @@ function clone(name) {
     const at = join(folder, name);
     execFileSync('git', ['clone', '--quiet', '--shared', root, at]);
     mkdirSync(join(at, 'build'));
-    for (const part of ['python', 'single', `seqmix-${version}.tgz`])
+    for (const part of ['python', 'single', 'docs', `seqmix-${version}.tgz`])
         symlinkSync(join(root, 'build', part), join(at, 'build', part));
     symlinkSync(join(folder, 'one'), join(at, 'build/amalgamation'));
     return at;
@@ -127,8 +127,10 @@ test('make release: complete, with true checksums, and twice the same in two fol
     assert.deepEqual(
         names,
         [
+            'API.md',
             'INSTALL.md',
             'NOTES.md',
+            'OPERATIONS.md',
             'SHA256SUMS',
             ...wheels,
             `seqmix-${version}-source.tar.gz`,

@@ -34,7 +34,7 @@ SLICE = 0.1  # seconds of training between two looks at Ctrl-C and the progress 
 
 # The fields are those of run.h, which says what they mean.
 class Metrics(NamedTuple):
-    """Of the last step, and what training takes: see smx_metrics in docs/API.md."""
+    """Of the last step, and what training takes: see smx_metrics in seqmix/run.h."""
 
     step: int
     loss: float
@@ -48,7 +48,7 @@ class Metrics(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """Loss (nats, or squared error) and what was answered right: see smx_evaluation in docs/API.md."""
+    """Loss (nats, or squared error) and what was answered right: see smx_evaluation in seqmix/run.h."""
 
     loss: float
     accuracy: float

@@ -1,4 +1,4 @@
-// data.d.ts: what scripts/page-data.mjs makes of docs/OPERATIONS.md, docs/EQUATIONS.md and
+// data.d.ts: what scripts/page-data.mjs makes of build/docs/OPERATIONS.md, docs/EQUATIONS.md and
 // examples/equations.
 declare module 'virtual:equations' {
     interface Operation {
