@@ -114,7 +114,8 @@ $(OBJ)/cli/grid/builds.o: CPPFLAGS += -I$(OBJ)
 $(OBJ)/cli/grid/builds.o: $(OBJ)/build.inc
 
 # What the language of equations has, for the page and for readers: `seqmix equations --markdown` by the files
-# alone that hold its table, so that the page needs no kernel compiled. (What the table calls is never called.)
+# alone that hold its table, so that the page needs no kernel compiled. (What the table calls is not there,
+# and is not called.)
 TOLD_OBJ := $(addprefix $(OBJ)/,cli/operations.o model/equations/functions.o model/base/number.o)
 build/docs/OPERATIONS.md: $(TOLD_OBJ)
 	@mkdir -p $(@D) && { nm -u $^ | grep -oE '(op|graph|cli|alibi|decay|las)_[a-z0-9_]+$$' | sort -u | sed 's/.*/void &(void) {}/'; \

@@ -85,7 +85,7 @@ $(call script, export,   package/export.test.mjs,           build/seqmix $(MODUL
 $(call script, arm,      package/arm.sh,                    proofs_tests/package/rank.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
 $(call script, bits32,   package/bits32.sh,                 build/seqmix proofs_tests/digests.txt proofs_tests/support/plain/cmocka.h proofs_tests/model/test_sizes.c)
 $(call script, musl,     package/musl.sh,                   build/seqmix proofs_tests/digests.txt)
-$(call script, windows,  package/windows.sh,                proofs_tests/package/windows.c build/seqmix proofs_tests/digests.txt proofs_tests/digests_configs.txt)
+$(call script, windows,  package/windows.sh,                proofs_tests/package/windows.c proofs_tests/support/plain/cmocka.h $(wildcard proofs_tests/kernels/test_*.c) build/seqmix proofs_tests/digests.txt proofs_tests/digests_configs.txt)
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
 $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))

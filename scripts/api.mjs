@@ -1,4 +1,5 @@
-// api.mjs: writes build/docs/API.md from the public headers and the module's types. What a header or a type says about a function is said there, once.
+// api.mjs: writes build/docs/API.md from the public headers and the module's types. What a header or a type
+// says about a function is said there, once.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
-// card.mjs: pictures of the built page, drawn by itself: web/card.png, what a link to the page shows (the card
-// at the story's end), and docs/training.webp, README.md's moving picture: a lesson from its first step to its
-// last. `make card` writes both again; frames become one file by img2webp (package webp).
+// card.mjs: pictures of the built page, drawn by itself: web/card.png, what a link to the page shows (the
+// card at the story's end), and docs/training.webp, README.md's moving picture: a lesson from its first step
+// to its last. `make card` writes both again; frames become one file by img2webp (package webp).
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

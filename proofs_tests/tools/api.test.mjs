@@ -1,5 +1,5 @@
-// api.test.mjs: build/docs/API.md is what the headers and types say, leaves out nothing that can be called, and
-// says something about each. What can be called is asked of others: the compiler for C, the module's own
+// api.test.mjs: build/docs/API.md is what the headers and types say, leaves out nothing that can be called,
+// and says something about each. What can be called is asked of others: the compiler for C, the module's own
 // members for TypeScript.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

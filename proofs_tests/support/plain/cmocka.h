@@ -1,5 +1,6 @@
 // cmocka.h: the part of cmocka that tests of the library use, where cmocka itself is not: a 32-bit build
-// (package/bits32.sh). A check that fails ends the program. The results are TAP.
+// (package/bits32.sh), Windows (package/windows.sh). A check that fails ends the program. The results are
+// TAP.
 #ifndef PLAIN_CMOCKA_H
 #define PLAIN_CMOCKA_H
 
@@ -7,6 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32 // (what it aligns is not free's to take back; a test ends soon)
+#include <malloc.h>
+#define posix_memalign(p, to, size) (!(*(p) = _aligned_malloc(size, to)))
+#define free(p) ((void)(p))
+#endif
 
 struct CMUnitTest {
     const char *name;
