@@ -198,6 +198,7 @@ test-page: ## the rest of the page, in Chromium, Firefox and WebKit (make test h
 
 test-package: ## what is made for others: the npm package in bundlers and browsers, wheel, release, the documents' site, amalgamation, clang, PyTorch, MPI, and the judges on wrong implementations
 	@scripts/setup.sh --quiet $(SETUP_FOR)
+	@scripts/setup.sh --quiet site
 	$(call judge,,$(PACKAGE_LATER))
 
 test-tree: ## the tree itself: layout by clang-format and prettier, the scripts that set up, judge and integrate

@@ -57,7 +57,7 @@ wants() { # zlib|cmocka|page|documents|tests|slow
     case $1:$purpose in
         zlib:*) [ "${ZLIB:-1}" = 1 ] ;;
         *:all) ;;
-        cmocka:native | cmocka:test | page:demo | page:site | page:test | documents:site | documents:test | tests:test) ;;
+        cmocka:native | cmocka:test | page:demo | page:site | page:test | documents:site | tests:test) ;;
         *) return 1 ;;
     esac
 }

@@ -43,7 +43,7 @@ check 'a compiler that is none is named' 'setup: CC=icc compiles no program here
 
 # What the tests can do without.
 options() { setup --quiet "$1" | sed -n 's/^ *on Debian, Ubuntu *apt-get install //p' | sed 's/ libflint-arb-dev libflint-dev//'; }
-check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config mypy groff-base clang-format zsh fish python3-sphinx python3-myst-parser furo' \
+check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config mypy groff-base clang-format zsh fish' \
     "$(options test | sed 's/^webkit/firefox-esr webkit/')"
 check 'all: and what test-all takes' yes "$([[ "$(options all)" == *' coq '*' python3-torch '*' openmpi-bin '* ]] && echo yes)"
 check 'site: what makes pages of the documents' 'python3-sphinx python3-myst-parser furo' "$(options site)"
