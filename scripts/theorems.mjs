@@ -107,7 +107,7 @@ and its map, gated linear attention and the delta rule forward, as scalar code, 
 of their floats: no access outside an array, no read of what nobody wrote, no signed overflow. Not covered: other kernels, shapes and modes,
 the text of SSE2, AVX2, AVX-512, Arm and WebAssembly, and what the compiler makes of it; these are tested, and compared to the bit.
 
-25 faults in kernels and constructions, five of which were once passed, are planted by \`node scripts/mutants.mjs --proofs\`: the proof programs
+32 faults in kernels and constructions, seven of which were once passed, are planted by \`node scripts/mutants.mjs --proofs\`: the proof programs
 alone must notice each, whatever other tests would.
 
 What kind of truth a claim has: proved for all lengths, inputs and weights, by machine ([proofs_tests/rocq](../proofs_tests/rocq/README.md)),

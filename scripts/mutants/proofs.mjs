@@ -12,6 +12,14 @@ export const inProofs = [
     ["kernels/recurrent/linattn.c", "V16_MAP(to, d, v16_mul(LOAD(o), v16_set(s)));", "V16_MAP(to, d, v16_mul(LOAD(o), v16_set(s * (1.0f + 0x1p-22f))));", "linear attention 4 u off", ["proof_chela"]],
     ["kernels/attention/attention.c", "for (size_t j = 0; j < m; j++) w.s[j] *= stats[1];", "for (size_t j = 0; j < m; j++) w.s[j] = SMX_NAN;", "maps that are not numbers", ["proof_las_b1"]],
     ["kernels/attention/attention_rows.h", "without_maximum(s, n16) : 1.0f / exponentials(s, n, stats[0]);", "without_maximum(s, n16) : (1.0f + 0x1p-21f) / exponentials(s, n, stats[0]);", "attention 8 u off", ["proof_las_b1"]],
+    // Seven more, in what the others leave out: proof_cat_thm2 once passed its two.
+    ["kernels/conv/conv.c", "taps, at.Dp, L, W, ahead);\n            copy_rows(", "taps, at.Dp, L, W, 0);\n            copy_rows(", "narrow convolutions do not look ahead", ["proof_cat_thm2"]],
+    ["kernels/conv/conv.c", "row - (ptrdiff_t)L + 1);", "row - (ptrdiff_t)L + 2);", "a convolution drops its newest tap near the end", ["proof_las_smooth"]],
+    ["kernels/core/vmath.h", "vf_exp_down(a.r[r], -41.5f);\n    return a;", "vf_exp_down(a.r[r], -12.0f);\n    return a;", "softmax drops weights below e^-12", ["proof_las_b1"]],
+    ["kernels/spectral/fft_rows.h", "vc_mul_conj(vc_sub(p, q), t)", "vc_mul_conj(vc_sub(p, q), u)", "a quarter of the inverse transform takes its neighbour's twiddle", ["proof_chela"]],
+    [`${CONSTRUCTIONS}_cat.c`, "status = ngrams(k, work, x, m, 1, p);", "status = ngrams(k, work, x, m, 0, p);", "keys are not delayed", ["proof_cat_cor1"]],
+    [`${CONSTRUCTIONS}_cat.c`, "2 * R + 1, R, p)", "2 * R + 1, R - 1, p)", "a two-sided filter comes a row late", ["proof_cat_thm2"]],
+    [`${CONSTRUCTIONS}_cat.c`, "taps[i] = pow(1 - 1 / L, (double)i);", "taps[i] = 1;", "the query filter of copying does not fade", ["proof_cat_thm3"]],
     // Twenty more: in kernels ...
     ["kernels/rows/norm.c", "square <= 1e-24f ?", "square <= 1e-2f ?", "rows shorter than 0.1 become 0", ["proof_cat_thm1"]],
     ["kernels/conv/conv.c", "(ptrdiff_t)L - row : row + 1);", "(ptrdiff_t)L - row : row);", "a convolution drops its oldest tap near the start", ["proof_chela"]],
