@@ -98,10 +98,15 @@ proofs_tests/constructions/constructions.h, made from the public kernels (float3
 one change their inputs by hand; its Verify view runs these very tests in the browser (proofs_tests/proofs/wasm).
 
 What of the C is not covered: the theorems are about the recurrences and sums that the kernels compute, not about their text, but for the
-sum of a row (\`row_sum\`): Frama-C's WP proves that its text computes, at every size, the sum of which [Rounding.v](#rounding) speaks, and that it, the dot
-product of two rows, layer norm, RMSNorm and the unit norm forward, and all that these call, stay inside their arrays at every size. Their contracts
-are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl), and assume what smx.h says of the arrays, fewer than 2^60 floats in
-each, and of the compiler that its square root and its infinity write nowhere; not stated is that outputs are written at all. Beside it,
+sum of a row (\`row_sum\`): Frama-C's WP proves that its text computes, at every size, the sum of which [Rounding.v](#rounding) speaks. Of what
+follows, and of all that it calls, WP proves that at every size it stays inside its arrays and that no signed integer overflows:
+\`row_sum\`; the dot product of two rows; layer norm, RMSNorm and the unit norm forward; a row of softmax (\`softmax_row\`, \`softmax_row_again\`);
+the product of tiles (\`tile_product\`); the short convolution forward (\`smx_conv_fwd\`). Their contracts
+are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl), and assume what smx.h says of the arrays, fewer than 2^55 floats in
+each, what lies between the rows of an array being of that array, too; and of functions without a text that WP can read: that square root, infinity and NaN
+write nowhere, that memcpy and memset touch the floats that they are given, that a product of sizes below 2^55 is that product, and that what
+copies a word to another type or compares two floats (\`vf_bits\`, \`vi_float\`, \`vf_lt\`: single numbers, which Eva follows) touches no array.
+Not stated is that outputs are written at all, nor, but for \`row_sum\`, what they are. Beside it,
 \`make prove-c\` has Frama-C's Eva follow norms, forward and backward, the short convolution forward, products, softmax attention forward
 and its map, gated linear attention and the delta rule forward, as scalar code, in one or two small shapes each ([proofs_tests/frama_c/calls.c](../proofs_tests/frama_c/calls.c)), for all values
 of their floats: no access outside an array, no read of what nobody wrote, no signed overflow. Not covered: other kernels, shapes and modes,

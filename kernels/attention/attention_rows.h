@@ -39,6 +39,9 @@ ATTENTION_PART void gather_transposed(float *restrict to, const float *from, siz
 }
 
 // s[n..] = fill up to the end of n's group of 16; returns that end.
+/*@ requires n <= MOST && \valid(s + (0 .. GROUPS(n) - 1));
+    assigns s[0 .. GROUPS(n) - 1];
+    ensures \result == GROUPS(n); */
 ATTENTION_PART size_t fill_group(float *s, size_t n, float fill) {
     const size_t from = n / 16 * 16;
     if (from == n) return n;
@@ -46,7 +49,12 @@ ATTENTION_PART size_t fill_group(float *s, size_t n, float fill) {
     return from + 16;
 }
 // s[n..columns-1] = 0, and on to the end of the last group of 16.
+/*@ requires n <= MOST && columns <= MOST && \valid(s + (0 .. GROUPS(\max(n, columns)) - 1));
+    assigns s[0 .. GROUPS(\max(n, columns)) - 1]; */
 ATTENTION_PART void clear_after(float *s, size_t n, size_t columns) {
+    /*@ loop invariant j % 16 == 0 && j <= GROUPS(\max(n, columns));
+        loop assigns j, s[0 .. GROUPS(\max(n, columns)) - 1];
+        loop variant columns - j; */
     for (size_t j = fill_group(s, n, 0.0f); j < columns; j += 16) v16_store(s + j, v16_set(0.0f));
 }
 
@@ -99,27 +107,45 @@ ATTENTION_PART void triangle_transposed_times(float *out, size_t ldo, const floa
 
 // Logits of row i in place: s factor + bias over n columns, -inf before the window, and after them up to the
 // next whole group. i counts from the first column, of the chunk or of what the window reaches.
+/*@ requires IN_A_ROW(p, head, i, n) && \valid(s + (0 .. GROUPS(n) - 1));
+    assigns s[0 .. GROUPS(n) - 1]; */
 ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head, size_t i, size_t n) {
+    /*@ assert within(head, TABLE(p), p->H); */
     const size_t table = head * (2 * p->L - 1) + (p->L - 1) - i;
+    /*@ assert table == head * TABLE(p) + p->L - 1 - i; */
+    /*@ assert table + n <= p->H * TABLE(p); */
     if (p->decay_table) V16_MAP(s, n, v16_mul(LOAD(s), LOAD(p->decay_table + table)));
     if (p->bias) V16_MAP(s, n, v16_add(LOAD(s), LOAD(p->bias + table)));
+    /*@ loop invariant 0 <= j <= n; loop assigns j, s[0 .. n - 1]; loop variant n - j; */
     for (size_t j = 0; p->sliding && j + p->sliding <= i; j++) s[j] = -SMX_INF;
     fill_group(s, n, -SMX_INF);
 }
 
 // exp(s - max) in place over columns from .. n - 1, on to the end of the last group of 16; returns `sum` and
 // what they add to it.
+/*@ requires n <= MOST && from % 16 == 0 && \valid(s + (0 .. GROUPS(n) - 1));
+    assigns s[0 .. GROUPS(n) - 1]; */
 SMX_INLINE v16 add_exponentials(v16 sum, float *s, size_t from, size_t n, v16 max) {
     size_t j = from;
+    /*@ loop invariant j == from; loop assigns j, sum, s[0 .. GROUPS(n) - 1]; loop variant n - j; */
     for (; SMX_EXPS > 1 && j + 16 * SMX_EXPS <= n; j += 16 * SMX_EXPS) {
         v16 e[SMX_EXPS];
+        /*@ loop invariant 0 <= i <= SMX_EXPS;
+            loop assigns i, e[0 .. SMX_EXPS - 1];
+            loop variant SMX_EXPS - i; */
         SMX_UNROLL for (size_t i = 0; i < SMX_EXPS; i++) e[i] = v16_sub(v16_load(s + j + 16 * i), max);
         v16_softmax_exps(e);
+        /*@ loop invariant 0 <= i <= SMX_EXPS;
+            loop assigns i, sum, s[0 .. GROUPS(n) - 1];
+            loop variant SMX_EXPS - i; */
         SMX_UNROLL for (size_t i = 0; i < SMX_EXPS; i++) {
             v16_store(s + j + 16 * i, e[i]);
             sum = v16_add(sum, e[i]);
         }
     }
+    /*@ loop invariant j % 16 == 0 && from <= j;
+        loop assigns j, sum, s[0 .. GROUPS(n) - 1];
+        loop variant n - j; */
     for (; j < n; j += 16) {
         v16 e = v16_softmax_exp(v16_sub(v16_load(s + j), max));
         v16_store(s + j, e);
@@ -128,16 +154,22 @@ SMX_INLINE v16 add_exponentials(v16 sum, float *s, size_t from, size_t n, v16 ma
     return sum;
 }
 // The row's exponentials in place; returns their sum.
+/*@ requires n <= MOST && \valid(s + (0 .. GROUPS(n) - 1));
+    assigns s[0 .. GROUPS(n) - 1]; */
 ATTENTION_PART float exponentials(float *s, size_t n, float max) {
     return v16_hsum(add_exponentials(v16_set(0.0f), s, 0, n, v16_set(max)));
 }
 
+/*@ requires to <= MOST && \valid(s + (0 .. to - 1));
+    assigns s[0 .. to - 1]; */
 ATTENTION_PART void zero_from(float *s, size_t from, size_t to) {
     if (from < to) memset(s + from, 0, (to - from) * sizeof *s);
 }
 
 // A row of logits, n a multiple of 16, whose maximum is -inf becomes 0; returns its 1 / sum: 0, but NaN where
 // a logit is NaN, which maxima pass over.
+/*@ requires n <= MOST && \valid(s + (0 .. n - 1));
+    assigns s[0 .. n - 1]; */
 ATTENTION_PART float without_maximum(float *s, size_t n) {
     const float all = row_sum(s, n);
     zero_from(s, 0, n);
@@ -146,6 +178,9 @@ ATTENTION_PART float without_maximum(float *s, size_t n) {
 
 // Exponentials of a row of scores over n columns, zeros from there to `columns`; stats (row maximum, 1 / row
 // sum). A row whose logits are all -inf becomes 0 with 1 / sum = 0.
+/*@ requires IN_A_ROW(p, head, i, n) && columns <= MOST && \valid(s + (0 .. GROUPS(\max(n, columns)) - 1));
+    requires \valid(stats + (0 .. 1));
+    assigns s[0 .. GROUPS(\max(n, columns)) - 1], stats[0 .. 1]; */
 ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, size_t head, size_t i,
                                 size_t n, size_t columns) {
     const size_t n16 = smx_round_up(n, 16);
@@ -156,6 +191,9 @@ ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, 
 }
 
 // The same row again from its saved stats, this time divided by the sum.
+/*@ requires IN_A_ROW(p, head, i, n) && columns <= MOST && \valid(s + (0 .. GROUPS(\max(n, columns)) - 1));
+    requires \valid_read(stats + (0 .. 1));
+    assigns s[0 .. GROUPS(\max(n, columns)) - 1]; */
 ATTENTION_PART void softmax_row_again(float *s, const float *stats, const smx_attention *p, size_t head,
                                       size_t i, size_t n, size_t columns) {
     const size_t n16 = smx_round_up(n, 16);
@@ -164,6 +202,9 @@ ATTENTION_PART void softmax_row_again(float *s, const float *stats, const smx_at
     if (stats[1] == 0.0f)
         zero_from(s, 0, n16);
     else
+        /*@ loop invariant j % 16 == 0 && 0 <= j <= n16;
+            loop assigns j, s[0 .. n16 - 1];
+            loop variant n16 - j; */
         for (size_t j = 0; j < n16; j += 16)
             v16_store(s + j, v16_mul(v16_softmax_exp(v16_sub(v16_load(s + j), m)), inverse));
     clear_after(s, n16, columns);

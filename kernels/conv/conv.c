@@ -9,16 +9,27 @@
 // Output rows, and taps, that share registers. Any number gives the same bits.
 #define CONV_ROWS (SMX_W == 16 ? 8 : SMX_W == 8 ? 4 : 2)
 
+/*@ PURE ensures a <= \result && b <= \result && (\result == a || \result == b); */
 SMX_INLINE ptrdiff_t at_least(ptrdiff_t a, ptrdiff_t b) { return a > b ? a : b; }
+/*@ PURE ensures \result <= a && \result <= b && (\result == a || \result == b); */
 SMX_INLINE ptrdiff_t at_most(ptrdiff_t a, ptrdiff_t b) { return a < b ? a : b; }
 
 // taps [W][Dp] from f [groups][W]
+/*@ requires 0 < groups <= MOST && D <= Dp && SIZED(W, Dp) && SIZED(groups, W);
+    requires ROWS_OF(taps, W, Dp, Dp) && READ_ROWS(f, groups, W, W);
+    assigns INTO(taps); */
 static void expand(float *restrict taps, const float *f, size_t D, size_t Dp, size_t groups, size_t W) {
     const size_t d = D / groups;
+    /*@ assert 0 <= d * groups <= D; */
+    /*@ loop invariant 0 <= w <= W; loop assigns w, INTO(taps); loop variant W - w; */
     for (size_t w = 0; w < W; w++) {
+        /*@ assert reaches(w, W, Dp); */
         float *row = taps + w * Dp;
-        for (size_t g = 0; g < groups; g++)
+        /*@ loop invariant 0 <= g <= groups; loop assigns g, INTO(taps); loop variant groups - g; */
+        for (size_t g = 0; g < groups; g++) /*@ assert within(g, d, groups) && reaches(g, groups, W); */
+            /*@ loop invariant 0 <= e <= d; loop assigns e, INTO(taps); loop variant d - e; */
             for (size_t e = 0; e < d; e++) row[g * d + e] = f[g * W + w];
+        /*@ loop invariant D <= c <= Dp; loop assigns c, INTO(taps); loop variant Dp - c; */
         for (size_t c = D; c < Dp; c++) row[c] = 0.0f;
     }
 }
@@ -26,10 +37,18 @@ static void expand(float *restrict taps, const float *f, size_t D, size_t Dp, si
 // T rows of 16 columns: out[t] = sum_w taps[w] in[t + shift + step w], with step 1 or -1, over the w for
 // which that row exists. Row r may use w in [lo_r, hi_r): the taps common to all rows run together, those
 // before and after row by row, so that w ascends for every row.
+/*@ requires 1 <= T <= CONV_ROWS && (step == 1 || step == -1) && 0 <= t && t + T <= L && -W <= shift <= W;
+    requires SIZED(L + W, ldi) && SIZED(W, Dp) && SIZED(T, ldo);
+    requires READ_ROWS(in, L, ldi, 16) && READ_ROWS(taps, W, Dp, 16) && ROWS_OF(out, T, ldo, 16);
+    assigns INTO(out); */
 SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp,
                           size_t L, size_t W, ptrdiff_t t, ptrdiff_t shift, const int step, const int T) {
     ptrdiff_t lo[CONV_ROWS], hi[CONV_ROWS], a = 0, b = (ptrdiff_t)W;
     v16 s[CONV_ROWS];
+    /*@ loop invariant 0 <= r <= T && 0 <= a && b <= W;
+        loop invariant \forall integer j; 0 <= j < r ==> TAPS_OF(j) && lo[j] <= a && b <= hi[j];
+        loop assigns r, a, b, lo[0 .. CONV_ROWS - 1], hi[0 .. CONV_ROWS - 1], s[0 .. CONV_ROWS - 1];
+        loop variant T - r; */
     SMX_UNROLL for (int r = 0; r < T; r++) {
         const ptrdiff_t row = t + r + shift; // of tap 0; row + step w must be in [0, L)
         lo[r] = at_least(0, step > 0 ? -row : row - (ptrdiff_t)L + 1);
@@ -40,16 +59,34 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
     }
     if (b < a) b = a;
     const ptrdiff_t line = (ptrdiff_t)ldi;
+    /*@ assert product_within(t + shift, L + W, ldi) &&
+           same_product((ptrdiff_t)(t + shift), line, t + shift, ldi); */
     in += (t + shift) * line;
-    SMX_UNROLL for (int r = 0; r < T; r++) for (ptrdiff_t w = lo[r]; w < at_most(hi[r], a); w++) s[r] =
-        v16_madd(v16_load(taps + w * (ptrdiff_t)Dp), v16_load(in + (r + step * w) * line), s[r]);
+    /*@ loop invariant 0 <= r <= T; loop assigns r, s[0 .. CONV_ROWS - 1]; loop variant T - r; */
+    SMX_UNROLL for (int r = 0; r < T; r++)
+        /*@ assert TAPS_OF(r); */
+        /*@ loop invariant lo[r] <= w; loop assigns w, s[0 .. CONV_ROWS - 1]; loop variant W - w; */
+        for (ptrdiff_t w = lo[r]; w < at_most(hi[r], a); w++)
+        /*@ assert AT_TAP(r, w); */
+        s[r] = v16_madd(v16_load(taps + w * (ptrdiff_t)Dp), v16_load(in + (r + step * w) * line), s[r]);
+    /*@ loop invariant a <= w; loop assigns w, s[0 .. CONV_ROWS - 1]; loop variant W - w; */
     for (ptrdiff_t w = a; w < b; w++) {
+        /*@ assert by_one(step, w) && product_within(step * w, W, ldi) &&
+               one_step(t + shift, step * w, ldi); */
+        /*@ assert reaches(w, W, Dp); */
         const v16 k = v16_load(taps + w * (ptrdiff_t)Dp);
         const float *p = in + step * w * line;
-        SMX_UNROLL for (int r = 0; r < T; r++) s[r] = v16_madd(k, v16_load(p + r * line), s[r]);
+        /*@ loop invariant 0 <= r <= T; loop assigns r, s[0 .. CONV_ROWS - 1]; loop variant T - r; */
+        SMX_UNROLL for (int r = 0; r < T; r++)
+            /*@ assert TAPS_OF(r) && one_step(t + shift + step * w, r, ldi) && product_within(r, L, ldi); */
+            /*@ assert AT_TAP(r, w); */
+            s[r] = v16_madd(k, v16_load(p + r * line), s[r]);
     }
+    /*@ loop invariant 0 <= r <= T; loop assigns r, s[0 .. CONV_ROWS - 1], INTO(out); loop variant T - r; */
     SMX_UNROLL for (int r = 0; r < T; r++) {
-        for (ptrdiff_t w = b; w < hi[r]; w++)
+        /*@ assert TAPS_OF(r) && reaches(r, T, ldo) && product_within(r, T, ldo); */
+        /*@ loop invariant b <= w; loop assigns w, s[0 .. CONV_ROWS - 1]; loop variant W - w; */
+        for (ptrdiff_t w = b; w < hi[r]; w++) /*@ assert AT_TAP(r, w); */
             s[r] = v16_madd(v16_load(taps + w * (ptrdiff_t)Dp), v16_load(in + (r + step * w) * line), s[r]);
         v16_store(out + r * (ptrdiff_t)ldo, s[r]);
     }
@@ -57,20 +94,32 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
 
 // Rows t0..end-1, all columns of some rows before the next rows:
 // those lie in the cache when their other columns are read.
+/*@ requires 16 <= Dp && (step == 1 || step == -1) && t0 <= end <= L && -W <= shift <= W;
+    requires SIZED(L + W, ldi) && SIZED(W, Dp) && SIZED(L, ldo);
+    requires READ_ROWS(in, L, ldi, Dp) && READ_ROWS(taps, W, Dp, Dp) && ROWS_OF(out, L, ldo, Dp);
+    assigns INTO(out); */
 SMX_INLINE void conv_block(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp,
                            size_t L, size_t W, ptrdiff_t shift, const int step, size_t t0, size_t end) {
+    /*@ loop invariant 0 <= group <= Dp + 15; loop assigns group, INTO(out); loop variant Dp + 15 - group; */
     for (size_t group = 0; group < Dp; group += 16) {
         const size_t c = smx_min(group, Dp - 16);
         size_t t = t0;
+        /*@ loop invariant t0 <= t <= end; loop assigns t, INTO(out); loop variant end - t; */
         for (; t + CONV_ROWS <= end; t += CONV_ROWS)
+            /*@ assert part(t, CONV_ROWS, L, ldo) && product_within(CONV_ROWS, L, ldo); */
             conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step,
                       CONV_ROWS);
-        for (; t < end; t++)
+        /*@ loop invariant t0 <= t <= end; loop assigns t, INTO(out); loop variant end - t; */
+        for (; t < end; t++) /*@ assert part(t, 1, L, ldo) && product_within(1, L, ldo); */
             conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, 1);
     }
 }
+/*@ requires 16 <= Dp && -W <= shift <= W && SIZED(L + W, ldi) && SIZED(W, Dp) && SIZED(L, ldo);
+    requires READ_ROWS(in, L, ldi, Dp) && READ_ROWS(taps, W, Dp, Dp) && ROWS_OF(out, L, ldo, Dp);
+    assigns INTO(out); */
 SMX_LARGE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps,
                              size_t Dp, size_t L, size_t W, ptrdiff_t shift) {
+    /*@ loop invariant 0 <= t0 <= L + SMX_KC; loop assigns t0, INTO(out); loop variant L + SMX_KC - t0; */
     for (size_t t0 = 0; t0 < L; t0 += SMX_KC)
         conv_block(out, ldo, in, ldi, taps, Dp, L, W, shift, -1, t0, smx_min(L, t0 + SMX_KC));
 }
@@ -107,16 +156,33 @@ SMX_INLINE void conv_taps(float *partial, size_t ldp, const float *dy, size_t ld
     }
 }
 
+/*@ requires SIZED(L, ldt) && SIZED(L, ldf) && D <= MOST;
+    requires ROWS_OF(to, L, ldt, D) && READ_ROWS(from, L, ldf, D);
+    assigns INTO(to); */
 static void copy_rows(float *restrict to, size_t ldt, const float *from, size_t ldf, size_t L, size_t D) {
-    for (size_t t = 0; t < L; t++) memcpy(to + t * ldt, from + t * ldf, D * sizeof *to);
+    /*@ loop invariant 0 <= t <= L; loop assigns t, INTO(to); loop variant L - t; */
+    for (size_t t = 0; t < L; t++) /*@ assert reaches(t, L, ldt) && reaches(t, L, ldf); */
+        memcpy(to + t * ldt, from + t * ldf, D * sizeof *to);
 }
+/*@ requires D <= Dp && SIZED(L, Dp) && SIZED(L, ldf);
+    requires ROWS_OF(to, L, Dp, Dp) && READ_ROWS(from, L, ldf, D);
+    assigns INTO(to); */
 static void copy_padded(float *restrict to, size_t Dp, const float *from, size_t ldf, size_t L, size_t D) {
+    /*@ loop invariant 0 <= t <= L; loop assigns t, INTO(to); loop variant L - t; */
     for (size_t t = 0; t < L; t++) {
+        /*@ assert reaches(t, L, Dp) && reaches(t, L, ldf); */
         memcpy(to + t * Dp, from + t * ldf, D * sizeof *to);
         memset(to + t * Dp + D, 0, (Dp - D) * sizeof *to);
     }
 }
 
+/*@ requires \valid_read(p) && 0 < p->groups && p->future <= p->W && p->B <= MOST;
+    requires SIZED(p->L + p->W, p->ldx) && SIZED(p->L + p->W, 16) && SIZED(p->L, p->ldy);
+    requires SIZED(p->groups, p->W) && SIZED(p->W, p->D + 32) && SIZED(p->B, p->L);
+    requires SIZED(p->B, p->L * p->ldx) && SIZED(p->B, p->L * p->ldy);
+    requires READ_ROWS(x, p->B * p->L, p->ldx, p->D) && ROWS_OF(y, p->B * p->L, p->ldy, p->D);
+    requires READ_ROWS(f, p->groups, p->W, p->W) && \valid(scratch + (0 .. CONV_FLOATS - 1));
+    assigns INTO(y), INTO(scratch); */
 SMX_COPY(void, conv_fwd)
 (float *restrict y, const float *x, const float *f, void *scratch, const smx_conv *p) {
     const size_t L = p->L, D = p->D, W = p->W, ldx = p->ldx, ldy = p->ldy;
@@ -124,8 +190,13 @@ SMX_COPY(void, conv_fwd)
     const conv_layout at = conv_layout_of(L, D, W);
     const ptrdiff_t ahead = (ptrdiff_t)p->future;
     float *base = scratch, *taps = base + at.taps;
+    /*@ assert product_within(at.Dp, D + 32, W) && product_within(L, L + W, 16); */
     expand(taps, f, D, at.Dp, p->groups, W);
+    /*@ loop invariant 0 <= b <= p->B; loop assigns b, INTO(y), INTO(base); loop variant p->B - b; */
     for (size_t b = 0; b < p->B; b++) {
+        /*@ assert in_sequence(b, p->B, L, ldx) && in_sequence(b, p->B, L, ldy); */
+        /*@ assert same_product((size_t)(b * L), ldx, b * L, ldx); */
+        /*@ assert same_product((size_t)(b * L), ldy, b * L, ldy); */
         const float *in = x + b * L * ldx;
         float *out = y + b * L * ldy;
         if (at.Dp == D) {

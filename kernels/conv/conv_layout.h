@@ -5,6 +5,8 @@
 
 #include "kernels/core/sizes.h"
 
+/*@ requires 0 < to <= 32 && n <= MOST;
+    PURE ensures \result == (n + to - 1) / to * to; */
 static inline uint64_t conv_round(uint64_t n, size_t to) { return (n + to - 1) / to * to; }
 
 // smx_conv: filters expanded to a tap per channel [W][Dp], partial filter
@@ -15,10 +17,18 @@ typedef struct {
     size_t Dp, ldp, taps, partial, in, out, grad;
     uint64_t floats;
 } conv_layout;
+/*@ requires SIZED(W, D + 32) && SIZED(L, 16) && D <= MOST;
+    PURE
+    ensures \result.Dp == \max(D, 16) && \result.taps == 0;
+    ensures \result.partial == GROUPS(W * \max(D, 16));
+    ensures \result.in == \result.partial + W * GROUPS(\max(D, 16));
+    ensures \result.out == \result.in + (D < 16 ? 16 * L : 0); */
 static inline conv_layout conv_layout_of(size_t L, size_t D, size_t W) {
     conv_layout p = {0};
     p.Dp = D < 16 ? 16 : D;
     p.ldp = conv_round(p.Dp, 16);
+    /*@ assert p.Dp <= p.ldp <= D + 32 && same_product(W, p.Dp, W, \max(D, 16)); */
+    /*@ assert product_within(p.Dp, D + 32, W) && product_within(p.ldp, D + 32, W); */
     const uint64_t rows = D < 16 ? size_mul(L, p.Dp) : 0, taps = conv_round(size_mul(W, p.Dp), 16);
     uint64_t at = 0;
     p.taps = at, at += taps;

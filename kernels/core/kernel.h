@@ -23,7 +23,10 @@
 #define SMX_COPY(result, name) SMX_USES(name) result SMX_FN(name)
 #pragma GCC diagnostic error "-Wmissing-prototypes"
 
+/*@ PURE ensures \result == \min(a, b); */
 static inline size_t smx_min(size_t a, size_t b) { return a < b ? a : b; }
+/*@ requires n <= MOST && 0 < to <= 16;
+    PURE ensures \result == (n + to - 1) / to * to; */
 static inline size_t smx_round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 // A state that decays for long ends among the subnormal numbers, where an operation takes a hundred cycles.

@@ -101,9 +101,12 @@ SMX_INLINE float row_dot(const float *x, const float *y, size_t n) {
     V16_SUM(s, n, v16_mul(LOAD(x), LOAD(y)));
     return s;
 }
+/*@ requires n <= MOST && \valid_read(x + (0 .. n - 1));
+    PURE */
 SMX_INLINE float row_max(const float *x, size_t n) {
     v16 m = v16_set(-__builtin_inff());
     size_t i = 0;
+    /*@ loop invariant 0 <= i <= n; loop assigns i, m; loop variant n - i; */
     for (; i + 16 <= n; i += 16) m = v16_max(v16_load(x + i), m);
     if (i < n) m = v16_max(v16_load_n(x + i, n - i, -__builtin_inff()), m);
     return v16_hmax(m);

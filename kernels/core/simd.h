@@ -94,6 +94,7 @@ SMX_INLINE vf vf_set(float x) {
     return (vf){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
 #endif
 }
+/*@ PURE */
 SMX_INLINE vi vi_set(int32_t x) {
 #if SMX_W == 1
     return x;
@@ -107,22 +108,28 @@ SMX_INLINE vi vi_set(int32_t x) {
 }
 
 #if SMX_W == 1
+/*@ PURE */
 SMX_INLINE vi vf_bits(vf x) {
     vi b;
     memcpy(&b, &x, 4);
     return b;
 }
+/*@ PURE */
 SMX_INLINE vf vi_float(vi b) {
     vf x;
     memcpy(&x, &b, 4);
     return x;
 }
+/*@ PURE */
 SMX_INLINE vi vf_lt(vf a, vf b) { return -(a < b); }
 SMX_INLINE vi vf_le(vf a, vf b) { return -(a <= b); }
 SMX_INLINE vi vf_eq(vf a, vf b) { return -(a == b); }
 SMX_INLINE vi vi_gt(vi a, vi b) { return -(a > b); }
 SMX_INLINE vf vi_convert(vi a) { return (float)a; }
+/*@ requires 0 <= s < 32;
+    PURE */
 SMX_INLINE vi vi_shl(vi a, int s) { return (vi)((uint32_t)a << s); }
+/*@ PURE */
 SMX_INLINE vi vi_add(vi a, vi b) { return (vi)((uint32_t)a + (uint32_t)b); } // wraps
 #else
 SMX_INLINE vi vf_bits(vf x) { return (vi)x; }
@@ -136,6 +143,7 @@ SMX_INLINE vi vi_shl(vi a, int s) { return a << s; }
 SMX_INLINE vi vi_add(vi a, vi b) { return a + b; }
 #endif
 
+/*@ PURE */
 SMX_INLINE vf vf_select(vi mask, vf yes, vf no) {
     return vi_float((vf_bits(yes) & mask) | (vf_bits(no) & ~mask));
 }
@@ -155,6 +163,7 @@ SMX_INLINE vf vf_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); 
 SMX_INLINE vf vf_max(vf a, vf b) { return (vf)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }
 SMX_INLINE vf vf_min(vf a, vf b) { return (vf)wasm_f32x4_pmin((v128_t)b, (v128_t)a); }
 #else
+/*@ PURE */
 SMX_INLINE vf vf_max(vf a, vf b) { return vf_select(vf_lt(b, a), a, b); }
 SMX_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }
 #endif

@@ -24,25 +24,31 @@
 #define SMX_LOW_FIRST(k) SMX_LOW(k)
 #define SMX_LOW_THEN(low) (low)
 #endif
+/*@ requires 0 <= n <= 4 && \valid_read(c + (0 .. n - 1));
+    requires \valid(high + (0 .. n - 1)) && \valid(low + (0 .. n - 1)) && \valid(magic + (0 .. n - 1));
+    assigns high[0 .. n - 1], low[0 .. n - 1], magic[0 .. n - 1]; */
 SMX_INLINE void rests(const vf *c, vf *high, vf *low, vf *magic, const int n) {
     vf k[4];
-    SMX_STEP magic[j] = c[j] * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
-    SMX_STEP k[j] = magic[j] - vf_set(SMX_ROUND_MAGIC);
+    /*@ STEP(magic) */ SMX_STEP magic[j] = c[j] * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
+    /*@ STEP(k) */ SMX_STEP k[j] = magic[j] - vf_set(SMX_ROUND_MAGIC);
     // ln 2 = 0.693145751953125 (exact in 15 bits) + 1.42860677e-6
-    SMX_STEP high[j] = c[j] - k[j] * vf_set(0.693145751953125f); // exact
-    SMX_STEP low[j] = SMX_LOW_FIRST(k[j]);
+    /*@ STEP(high) */ SMX_STEP high[j] = c[j] - k[j] * vf_set(0.693145751953125f); // exact
+    /*@ STEP(low) */ SMX_STEP low[j] = SMX_LOW_FIRST(k[j]);
 }
+/*@ requires 0 <= n <= 4 && \valid(c + (0 .. n - 1));
+    requires \valid_read(high + (0 .. n - 1)) && \valid_read(of + (0 .. n - 1));
+    assigns c[0 .. n - 1]; */
 SMX_INLINE void exps_of_rest(vf *c, const vf *high, const vf *of, const int n) {
     vf low[4], r[4], p[4];
-    SMX_STEP low[j] = SMX_LOW_THEN(of[j]);
-    SMX_STEP r[j] = high[j] - low[j];
+    /*@ STEP(low) */ SMX_STEP low[j] = SMX_LOW_THEN(of[j]);
+    /*@ STEP(r) */ SMX_STEP r[j] = high[j] - low[j];
     // (e^r - 1 - r) / r^2: minimax, 4.3e-9 of e^r
-    SMX_STEP p[j] = vf_set(0.00138144334f) * r[j] + vf_set(0.00836879668f);
-    SMX_STEP p[j] = p[j] * r[j] + vf_set(0.0416683958f);
-    SMX_STEP p[j] = p[j] * r[j] + vf_set(0.1666652f);
-    SMX_STEP p[j] = p[j] * r[j] + vf_set(0.499999934f);
+    /*@ STEP(p) */ SMX_STEP p[j] = vf_set(0.00138144334f) * r[j] + vf_set(0.00836879668f);
+    /*@ STEP(p) */ SMX_STEP p[j] = p[j] * r[j] + vf_set(0.0416683958f);
+    /*@ STEP(p) */ SMX_STEP p[j] = p[j] * r[j] + vf_set(0.1666652f);
+    /*@ STEP(p) */ SMX_STEP p[j] = p[j] * r[j] + vf_set(0.499999934f);
     // low joins the small term: r's own rounding is not seen
-    SMX_STEP c[j] = (high[j] + ((p[j] * r[j]) * r[j] - low[j])) + vf_set(1.0f);
+    /*@ STEP(c) */ SMX_STEP c[j] = (high[j] + ((p[j] * r[j]) * r[j] - low[j])) + vf_set(1.0f);
 }
 
 // exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
@@ -64,14 +70,17 @@ SMX_INLINE vf vf_exp(vf x) {
 
 // 2^k: the shift drops the magic (and is last: above the range a sum of what it leaves would overflow);
 // k = 128 gives inf
+/*@ PURE */
 SMX_INLINE vf power_of_two(vf magic) { return vi_float(vi_shl(vi_add(vf_bits(magic), vi_set(127)), 23)); }
 // The same of n registers in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING,
 // but +inf from 88.37 on. NaN stays NaN. Within 1.48 2^-24 e^c for -86 <= c <= 88: proved, rocq/Exp.v.
+/*@ requires 0 <= n <= 4 && \valid(c + (0 .. n - 1));
+    assigns c[0 .. n - 1]; */
 SMX_INLINE void exps_between(vf *c, const int n) {
     vf high[4], low[4], magic[4];
     rests(c, high, low, magic, n);
     exps_of_rest(c, high, low, n);
-    SMX_STEP c[j] = c[j] * power_of_two(magic[j]);
+    /*@ STEP(c) */ SMX_STEP c[j] = c[j] * power_of_two(magic[j]);
 }
 SMX_INLINE vf exp_between(vf c) {
     exps_between(&c, 1);
@@ -79,13 +88,16 @@ SMX_INLINE vf exp_between(vf c) {
 }
 // exp(x) for x <= 88: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below;
 // anything above 88. NaN stays NaN.
+/*@ requires 0 <= n <= 4 && \valid(x + (0 .. n - 1));
+    assigns x[0 .. n - 1]; */
 SMX_INLINE void vf_exps_down(vf *x, float floor, const int n) {
     const vf lo = vf_set(floor);
     vf y[4];
-    SMX_STEP y[j] = vf_max(lo, x[j]); // the second operand where one is NaN
+    /*@ STEP(y) */ SMX_STEP y[j] = vf_max(lo, x[j]); // the second operand where one is NaN
     exps_between(y, n);
-    SMX_STEP x[j] = vf_select(vf_lt(x[j], lo), vf_set(0.0f), y[j]);
+    /*@ STEP(x) */ SMX_STEP x[j] = vf_select(vf_lt(x[j], lo), vf_set(0.0f), y[j]);
 }
+/*@ PURE */
 SMX_INLINE vf vf_exp_down(vf x, float floor) {
     vf_exps_down(&x, floor, 1);
     return x;
@@ -207,7 +219,9 @@ SMX_LARGE v16 v16_exp_down(v16 a) {
 // exp(x) of a softmax, x <= 0: 0 below x = -41.5 (2^-60). Beside a largest term of 1 such weights are 2^36
 // times smaller than the rounding of their sum, but their products with small gradients are denormal, which
 // halves the speed of a solved model.
+/*@ PURE */
 SMX_LARGE v16 v16_softmax_exp(v16 a) {
+    /*@ EACH(a.r, \true) */
     SMX_LARGE_EACH a.r[r] = vf_exp_down(a.r[r], -41.5f);
     return a;
 }
@@ -240,6 +254,8 @@ SMX_INLINE void v16_softmax_exps(v16 *x) { exps_in_step(x, -41.5f); }
 #else
 enum { SMX_EXPS = 1 };
 SMX_INLINE void v16_exps_down(v16 *x) { *x = v16_exp_down(*x); }
+/*@ requires \valid(x);
+    assigns *x; */
 SMX_INLINE void v16_softmax_exps(v16 *x) { *x = v16_softmax_exp(*x); }
 #endif
 

@@ -88,6 +88,15 @@ after(() => rmSync(provers, { recursive: true }));
 process.env.WHY3CONFIG = join(provers, 'why3.conf');
 const why3 = spawnSync('why3', ['config', 'detect'], { encoding: 'utf8' });
 const lost = ['Z3', 'CVC4'].filter((name) => !new RegExp(`prover ${name} version .*OK`).test(why3.stdout));
+// (Z3 is first asked as verifiers of programs ask it, quantifiers by their patterns alone: else products of
+// sizes take it minutes.)
+if (!lost.length) {
+    const [z3, config] = [join(provers, 'z3'), readFileSync(process.env.WHY3CONFIG, 'utf8')];
+    const first = 'said=$(z3 auto_config=false smt.mbqi=false "$@")\n';
+    const then = 'case $said in *unsat*) echo "$said" ;; *) exec z3 "$@" ;; esac\n';
+    writeFileSync(z3, `#!/bin/sh\n${first}${then}`, { mode: 0o755 });
+    writeFileSync(process.env.WHY3CONFIG, config.replace(/(name = "Z3"\npath = ").*"/, `$1${z3}"`));
+}
 const unasked = skip || (lost.length > 0 && `there is no ${why3.error ? 'why3' : lost.join(' and no ')}`);
 
 // A preprocessor drops comments from macros: contracts go through it as words, so that they are filled in as
@@ -115,10 +124,13 @@ function scalarText(file, asked = [], change = (text) => text) {
         const arguments_ = ['-E', '-P', ...options, '-include', 'contracts.acsl', at(file)];
         const r = spawnSync('gcc', arguments_, { encoding: 'utf8', maxBuffer: 1 << 28 });
         assert.equal(r.status, 0, r.stderr);
-        return r.stdout.replace(
-            /acsl_begin([^]*?)acsl_end/g,
-            (_, contract) => `/*@${contract.replaceAll('acsl_', '\\')}*/`,
-        );
+        // WP follows no cast from void: scratch is an array of floats, as its kernels take it.
+        return r.stdout
+            .replace(/\bvoid \*scratch\b/g, 'float *scratch')
+            .replace(
+                /acsl_begin([^]*?)acsl_end/g,
+                (_, contract) => `/*@${contract.replaceAll('acsl_', '\\')}*/`,
+            );
     } finally {
         rmSync(folder, { recursive: true });
     }
@@ -148,21 +160,24 @@ function framaC(text, options) {
 }
 
 // The functions, what they call, and what that calls: a contract that is believed by its callers is proved,
-// but for those of functions that have no text here, which contracts.acsl states.
+// but for those of functions that have no text here, which contracts.acsl states, and of functions of single
+// numbers that WP cannot read (a word copied to another type, a comparison of floats as a number): they touch
+// no array, and Eva follows them above.
+const believed = /^(__builtin_|floats_|smx_size_product$|(vf_bits|vi_float|vf_lt)$)/;
 function withCalled(text, functions) {
     const { calls } = framaC(text, ['-cg-no-services']);
     const edges = [...calls.matchAll(/^ *(\w+) -> (\w+)/gm)];
     const all = new Set(functions);
     for (const one of all) {
         assert.match(calls, new RegExp(`^ *${one} \\[`, 'm'), `there is no function ${one}`);
-        for (const [, from, to] of edges) if (from === one && !/^(__builtin_|mem)/.test(to)) all.add(to);
+        for (const [, from, to] of edges) if (from === one && !believed.test(to)) all.add(to);
     }
     return [...all];
 }
 
 // The goals that WP leaves unproved.
 function unproved(text, options) {
-    const run = '-wp -wp-rte -wp-prover z3,cvc4 -wp-timeout 30 -wp-par 2 -wp-cache none';
+    const run = '-wp -wp-rte -wp-prover z3,cvc4 -wp-timeout 60 -wp-par 2 -wp-cache none';
     const driver = ['-wp-driver', 'proofs_tests/frama_c/seqmix.driver'];
     const { said } = framaC(text, [...run.split(' '), ...driver, ...options]);
     const count = /Proved goals: +(\d+) \/ (\d+)/.exec(said);
@@ -179,16 +194,32 @@ test('the lemmas hold', { skip: unasked }, () => {
     const lemmas = ['-wp-model', 'Typed+real', '-wp-prop', '@lemma'];
     assert.equal(unproved(scalarText('norm.c'), lemmas), '');
 });
-const kernels = { 'norm.c': ['smx_layernorm_fwd', 'smx_rmsnorm_fwd', 'smx_unitnorm_fwd'] };
+const kernels = {
+    'norm.c': ['smx_layernorm_fwd', 'smx_rmsnorm_fwd', 'smx_unitnorm_fwd'],
+    'conv.c': ['smx_conv_fwd'],
+    'attention.c': ['softmax_row', 'softmax_row_again'],
+    'gemm.c': ['tile_product'],
+};
+const seen = new Set(); // once: every file has the same text of what they share
 for (const [file, names] of Object.entries(kernels))
     test(`inside their arrays at every size: ${file}`, { skip: unasked }, () => {
         const text = scalarText(file);
-        assert.equal(unproved(text, functions(withCalled(text, names))), '');
+        const all = withCalled(text, names).filter((one) => !seen.has(one));
+        for (const one of all) seen.add(one);
+        assert.equal(unproved(text, functions(all)), '');
     });
-test('a loop that reads a float past the row is not proved', { skip: unasked }, () => {
-    const planted = (text) => text.replaceAll('v16_load_n((p) + i_, k_, 0', 'v16_load_n((p) + i_, k_ + 1, 0');
-    assert.notEqual(unproved(scalarText('norm.c', [], planted), functions(['row_dot'])), '');
-});
+const tooFar = [
+    ['norm.c', 'row_dot', 'v16_load_n((p) + i_, k_, 0', 'v16_load_n((p) + i_, k_ + 1, 0'],
+    ['conv.c', 'copy_padded', '(Dp - D) * sizeof *to', 'Dp * sizeof *to'],
+    ['attention.c', 'clear_after', 'j += 16) v16_store(s + j, ', 'j += 16) v16_store(s + j + 1, '],
+    ['gemm.c', 'tile_rows', 'for (; i < m; i++)', 'for (; i <= m; i++)'],
+];
+for (const [file, name, from, to] of tooFar)
+    test(`a float past its array is not proved: ${name}`, { skip: unasked }, () => {
+        const planted = scalarText(file, [], (text) => text.replaceAll(from, to));
+        assert.notEqual(planted, scalarText(file));
+        assert.notEqual(unproved(planted, [...functions([name]), '-wp-timeout', '10']), '');
+    });
 const adders = ['one_add', 'v16_add'];
 test('row_sum is that of Rounding.v at every size', { skip: unasked }, () => {
     const text = scalarText('norm.c', ['VALUES']);
