@@ -249,7 +249,7 @@ test-conformance: ## check_layer on every planted wrong layer, and a share of 1,
 	$(call judge,,python_conformance)
 	@rm -f build/test/python_conformance.count
 test-conformance: export SEQMIX_CONFORMANCE := all
-test-conformance: RUN_OPTIONS := --timeout 7200
+test-conformance: export RUN_OPTIONS := --timeout 7200
 .PHONY: test-conformance
 
 test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, on Windows by Wine, in 32 bits under sanitizers, and by the second implementation; the source distribution built alone; the Python package in Pyodide
