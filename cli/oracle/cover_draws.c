@@ -309,6 +309,8 @@ void cover_drawn(char text[COVER_DRAWN], const cover *p, const cover_case *c) {
                          (int)ceil(log2(c->is[COVER_COLUMNS] / 8.0) / 2));
         if (draw == SATURATED && is_one_of(a->name, loud) && !is_linear(p, mode, a->name))
             cover_append(text, COVER_DRAWN, "%s^6 ", a->name);
+        if (draw == SATURATED && !strcmp(a->name, "sinks")) // of rows that it has no part in, and all of
+            cover_append(text, COVER_DRAWN, "sinks:-60,-4,0,4 ");
         if (draw == ZERO_KEYS && is_one_of(a->name, quiet))
             cover_append(text, COVER_DRAWN, "%s%%60 ", a->name);
         if (draw == BETA && !strcmp(a->name, "beta")) cover_append(text, COVER_DRAWN, "beta:0,1,2 ");

@@ -87,9 +87,11 @@ static int factor(const search *s) {
         under += a->ref[i] * a->ref[i];
     }
     const double c = under > 0 ? over / under : 0;
-    if (a->count < 2 || fabs(c - 1) < 3e-3 || !(fabs(c) > 1e-3 && fabs(c) < 1e3)) return 0;
+    if (a->count < 2 || fabs(c - 1) < fmin(3e-3, LOOSE * s->c->tol) || !(fabs(c) > 1e-3 && fabs(c) < 1e3))
+        return 0;
     for (size_t i = 0; i < a->count; i++) worst = fmax(worst, fabs(a->got[i] - c * a->ref[i]));
-    if (!(worst <= LOOSE * s->c->tol * a->scale * fmax(1, fabs(c)) && worst <= fabs(c - 1) / 4 * a->scale))
+    if (!(worst <= LOOSE * s->c->tol * a->scale * fmax(1, fabs(c)) &&
+          worst <= fabs(c - 1) / (fabs(c - 1) < 3e-3 ? NEARER : 4) * a->scale))
         return 0;
     char as[48] = "";
     static const char *const sizes[] = {"dk", "dv", "L"};
@@ -108,13 +110,32 @@ static int factor(const search *s) {
     return say(s, "the reference times %.6g%s: a scale is missing or taken twice", c, as);
 }
 
-static int low_precision(const search *s) {
+static int within_half(const search *s) {
     const double half = compare_format_named("f16")->tol;
     if (s->c->tol >= half) return 0;
     for (size_t i = 0; i < s->a->count; i++)
         if (!(compare_error(s->a->got[i], s->a->ref[i]) <= half * s->a->scale)) return 0;
-    return say(s, "within float16's tolerance: something is computed or stored in lower precision, or "
-                  "approximated");
+    return 1;
+}
+
+// How many heads lie side by side in a row of n numbers; 0: only one, or none.
+static size_t heads_in(const faults_case *c, size_t n) {
+    const json *heads = json_get(c->params, "H");
+    size_t H = 0;
+    return heads && json_size(heads, &H) && H > 1 && n && n % H == 0 ? H : 0;
+}
+// Whether head h of what was given is the reference's head r.
+static int same_head(const search *s, size_t H, size_t h, size_t r) {
+    const faults_array *a = s->a;
+    const size_t n = row_size(a), d = n / H;
+    for (size_t t = 0; t < rows_of(a); t++)
+        if (!same(s, a->got + t * n + h * d, a->ref + t * n + r * d, d)) return 0;
+    return 1;
+}
+static size_t other_head(const search *s, size_t H, size_t h) {
+    size_t r = 0;
+    while (r < H && (r == h || !same_head(s, H, h, r))) r++;
+    return r;
 }
 
 // The right numbers in the wrong places.
@@ -130,10 +151,14 @@ static int moved(const search *s) {
     for (size_t t = 0; t < L && reversed; t++)
         reversed = same(s, a->got + t * n, a->ref + (L - 1 - t) * n, n);
     if (reversed) return say(s, "the rows are in reverse order");
-    const json *heads = json_get(s->c->params, "H");
-    size_t H = 1;
-    if (!heads || !json_size(heads, &H) || H < 2 || n % H) return 0;
+    const size_t H = heads_in(s->c, n);
+    if (!H) return 0;
     const size_t d = n / H;
+    for (size_t h = 0, from; h < H; h++)
+        if (!same_head(s, H, h, h) && (from = other_head(s, H, h)) < H)
+            return say(s,
+                       "the numbers are right, their places are not: head %zu of %zu has those of head %zu",
+                       h, H, from);
     int interleaved = 1, outside = 1;
     for (size_t t = 0; t < L; t++)
         for (size_t i = 0; i < n && (interleaved || outside); i++) { // of head i / d, column i % d
@@ -400,9 +425,11 @@ static int weights_turned(const search *s) {
 }
 
 static int scaled_logits(const search *s) {
-    const json *D = json_get(s->c->params, "D"), *H = json_get(s->c->params, "H");
+    const json *D = json_get(s->c->params, "D"), *H = json_get(s->c->params, "H"),
+               *own = json_get(s->c->params, "d");
     size_t d = 0, h = 1;
-    if (!D || !json_size(D, &d) || (H && (!json_size(H, &h) || !h)) || d / h < 2) return 0;
+    if (!D ? !own || !json_size(own, &d) : !json_size(D, &d) || (H && (!json_size(H, &h) || !h))) return 0;
+    if (d / h < 2) return 0;
     for (size_t i = 0; i < s->c->n_inputs; i++) {
         if (!named(s->c->input_name[i], "q wq")) continue;
         for (int twice = 0; twice < 2; twice++) {
@@ -531,16 +558,103 @@ static int gate_blocks(const search *s) {
     return 0;
 }
 
+// Soft caps and sinks of attention.
+static int caps_and_sinks(const search *s) {
+    const faults_case *c = s->c;
+    const json *cap = json_get(c->params, "softcap"), *own = json_get(c->params, "d");
+    size_t d = 1;
+    if (cap && cap->type == JSON_NUMBER && cap->number > 0) {
+        variant v = as_it_is(c);
+        v.key = "softcap";
+        snprintf(v.value, sizeof v.value, "0");
+        if (is_it(s, &v)) return say(s, "it is what the oracle gives with softcap=0");
+    }
+    const long sinks = input_named(c, "sinks");
+    for (int scaled = 0; scaled < 2 && sinks >= 0 && own && json_size(own, &d); scaled++) {
+        variant v = as_it_is(c);
+        double *x = change(&v, (size_t)sinks);
+        for (size_t k = 0; x && k < v.input[sinks].count; k++)
+            x[k] = scaled ? x[k] / sqrt((double)d) : x[k] + log(2);
+        if (is_it(s, &v))
+            return say(s, "it is what the oracle gives with each sink %s",
+                       scaled ? "times 1/sqrt(d), as the logits are" : "counted twice");
+    }
+    return 0;
+}
+
+// The heads of an array's rows, or of what it has no rows of; 0: its shape names none.
+static size_t heads_named(const faults_case *c, const char *shape) {
+    const char *at = !strncmp(shape, "L ", 2) ? shape + 2 : shape;
+    char name[16];
+    size_t n = 0;
+    const size_t length = strcspn(at, "* ");
+    if (*at != 'H' || length >= sizeof name) return 0;
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    const json *value = json_get(c->params, name);
+    return value && json_size(value, &n) ? n : 0;
+}
+// to[head i of each row] = from[the head that takes the keys of i's group by turns], or back.
+static void turn_heads(double *to, const double *from, size_t count, size_t rows, size_t heads, size_t keys,
+                       int back) {
+    const size_t d = count / rows / heads, group = heads / keys;
+    for (size_t t = 0; t < rows; t++)
+        for (size_t i = 0; i < heads; i++) {
+            const size_t h = i % group * keys + i / group, a = (t * heads + i) * d, b = (t * heads + h) * d;
+            memcpy(to + (back ? b : a), from + (back ? a : b), d * sizeof *to);
+        }
+}
+// Heads that share keys: head h should take those of h / group, and takes those of h modulo their number.
+static int by_turns(const search *s) {
+    const faults_case *c = s->c;
+    oracle_case o;
+    size_t heads = 0, keys = 0, own = 0, n = 0;
+    variant v = as_it_is(c);
+    int yes = 0;
+    if (!oracle_open(&o, c->mechanism, c->params, c->mode)) {
+        for (const oracle_slot *k = o.slots; k < o.slots + o.n_slots; k++) {
+            const size_t h = heads_named(c, k->is->shape);
+            if (k->is->kind == ORACLE_OUTPUT && !strcmp(k->is->name, "y")) heads = h;
+            if (k->is->kind == ORACLE_INPUT && !strcmp(k->is->name, "k")) keys = h;
+            if (k->is->kind == (s->a->gradient ? ORACLE_INPUT : ORACLE_OUTPUT) &&
+                !strcmp(k->is->name, s->a->name))
+                own = h;
+        }
+        const int shared = keys > 1 && heads > keys && heads % keys == 0;
+        for (const oracle_slot *k = o.slots; shared && k < o.slots + o.n_slots; k++) {
+            const long i = k->is->kind == ORACLE_INPUT ? input_named(c, k->is->name) : -1;
+            const size_t rows = i >= 0 && has_rows(c, (size_t)i) ? case_rows(c) : 1;
+            if (i < 0 || heads_named(c, k->is->shape) != heads) continue;
+            double *x = change(&v, (size_t)i), *from = x ? malloc(v.input[i].count * sizeof *x + 1) : NULL;
+            if (from) memcpy(from, x, v.input[i].count * sizeof *x);
+            if (from) turn_heads(x, from, v.input[i].count, rows, heads, keys, 0);
+            free(from);
+        }
+        double *found = shared ? run(s, &v, &n) : NULL, *other = found ? malloc(n * sizeof *found + 1) : NULL;
+        if (other && n == s->a->count) {
+            memcpy(other, found, n * sizeof *other);
+            if (own == heads)
+                turn_heads(other, found, n, rows_of(s->a) == case_rows(c) ? case_rows(c) : 1, heads, keys, 1);
+            yes = is(s, s->a->got, s->a->ref, other, n);
+        }
+        free(found);
+        free(other);
+    }
+    oracle_close(&o);
+    forget(&v);
+    return yes && say(s, "head h takes the keys of head h %% %zu: by turns, not in groups of %zu", keys,
+                      heads / keys);
+}
+
 // A window or kernel of one row more or less, where no array has that size.
 static int off_by_one(const search *s) {
     for (const json *p = s->c->params ? s->c->params->child : NULL; p; p = p->next) {
         size_t n;
-        if (!named(p->key, "W P chunk B") || !json_size(p, &n)) continue;
+        if (!named(p->key, "W P chunk B window") || !json_size(p, &n)) continue;
         for (int more = -1; more <= 1; more += 2) {
             variant v = as_it_is(s->c);
             v.key = p->key;
             snprintf(v.value, sizeof v.value, "%zu", n + (size_t)more);
-            if (n + (size_t)more && is_it(s, &v))
+            if (n && n + (size_t)more && is_it(s, &v))
                 return say(s, "it is what the oracle gives with %s=%s, not %zu", p->key, v.value, n);
         }
     }
@@ -581,6 +695,34 @@ typedef struct {
     size_t L, wrong, first, last;
     unsigned char *bad; // [L]
 } wrong_rows;
+
+// Of `count` parts of an array, those that are wrong: rows; heads, columns (number i: part i % period / size).
+typedef struct {
+    size_t wrong, first, last;
+    int apart; // some are right, and those that are wrong are so by much more
+} parts;
+static parts find_parts(const search *s, size_t count, size_t size, size_t period) {
+    const faults_array *a = s->a;
+    parts w = {0};
+    double right = 0, wrong = INFINITY, *most = calloc(count + 1, sizeof *most);
+    for (size_t i = 0; most && i < a->count; i++) {
+        double *const part = &most[i % period / size];
+        const double error = compare_error(a->got[i], a->ref[i]) / a->scale;
+        *part = fmax(*part, isnan(error) ? INFINITY : error);
+    }
+    for (size_t p = 0; most && p < count; p++) {
+        if (most[p] <= s->c->tol) {
+            right = fmax(right, most[p]);
+            continue;
+        }
+        wrong = fmin(wrong, most[p]);
+        if (!w.wrong++) w.first = p;
+        w.last = p;
+    }
+    w.apart = w.wrong && w.wrong < count && wrong > NEARER * right;
+    free(most);
+    return w;
+}
 
 static wrong_rows find_rows(const faults_array *a, double tol) {
     wrong_rows w = {.L = rows_of(a)};
@@ -651,6 +793,9 @@ static int pattern(const search *s, const wrong_rows *w) {
         return say(s, "wrong in %zu of %zu places of its first dimension, from %zu to %zu", w->wrong, w->L,
                    w->first, w->last);
     const size_t run = w->last - w->first + 1;
+    if (w->wrong == 1 && w->last + 1 == w->L)
+        return say(s, "only row %zu of %zu is wrong: the last row, or a last block that is not full", w->last,
+                   w->L);
     for (size_t block = 256; block >= 8; block /= 2) // the last block, not full
         if (w->L % block && w->first == w->L / block * block && w->wrong > 0 && w->last + 1 == w->L &&
             w->first)
@@ -705,19 +850,46 @@ static int pattern(const search *s, const wrong_rows *w) {
     return say(s, "%zu of %zu rows are wrong, from row %zu to %zu", w->wrong, w->L, w->first, w->last);
 }
 
-static int columns(const search *s) {
-    const faults_array *a = s->a;
-    const size_t n = row_size(a);
-    size_t H = 1, wrong = 0, first = 0;
-    const json *heads = json_get(s->c->params, "H");
-    if (!n || !heads || !json_size(heads, &H) || H < 2 || n % H) return 0;
-    for (size_t h = 0; h < H; h++) {
-        int bad = 0;
-        for (size_t i = 0; i < a->count && !bad; i++)
-            bad = i % n / (n / H) == h && !(compare_error(a->got[i], a->ref[i]) <= s->c->tol * a->scale);
-        if (bad && !wrong++) first = h;
+// A gradient by what the input is made of, or makes: a factor of the chain rule too many or too few.
+static int chain_rule(const search *s) {
+    static const char *const by[] = {"times %s", "over %s", "times e^%s",
+                                     "over e^%s: by the decay, not its logarithm",
+                                     "times %s (1 - %s): by what a sigmoid makes it of"};
+    const long i = s->a->gradient ? input_named(s->c, s->a->name) : -1;
+    const npy *const x = i < 0 ? NULL : &s->c->input[i];
+    if (!x || x->dtype == NPY_I4 || x->count != s->a->count) return 0;
+    double *other = malloc(x->count * sizeof *other + 1);
+    for (size_t f = 0; other && f < sizeof by / sizeof *by; f++) {
+        for (size_t k = 0; k < x->count; k++) {
+            const double at = npy_value(x, k), ref = s->a->ref[k];
+            other[k] = f == 0   ? ref * at
+                       : f == 1 ? ref / at
+                       : f == 2 ? ref * exp(at)
+                       : f == 3 ? ref / exp(at)
+                                : ref * at * (1 - at);
+        }
+        if (!is(s, s->a->got, s->a->ref, other, x->count)) continue;
+        free(other);
+        const int n = snprintf(s->text, s->length, "the reference ");
+        snprintf(s->text + n, s->length - (size_t)n, by[f], s->a->name, s->a->name);
+        return 1;
     }
-    return wrong == 1 ? say(s, "only head %zu of %zu is wrong", first, H) : 0;
+    free(other);
+    return 0;
+}
+
+// Some heads, or some columns of all of them.
+static int columns(const search *s) {
+    const size_t n = row_size(s->a), H = heads_in(s->c, n), d = n / (H ? H : 1);
+    parts w = H ? find_parts(s, H, d, n) : (parts){0};
+    if (w.wrong && w.wrong < H)
+        return w.wrong == 1
+                   ? say(s, "only head %zu of %zu is wrong", w.first, H)
+                   : say(s, "only %zu of %zu heads are wrong, from %zu to %zu", w.wrong, H, w.first, w.last);
+    w = d > 1 && rows_of(s->a) == case_rows(s->c) ? find_parts(s, d, 1, d) : (parts){0};
+    if (!w.wrong || w.wrong == d || w.wrong != w.last - w.first + 1) return 0;
+    return say(s, "only columns %zu to %zu of %zu are wrong%s", w.first, w.last, d,
+               H ? ", in each head" : "");
 }
 
 // Of formats that only store results: a state or sum that is rounded from row to row is off by more and more.
@@ -742,8 +914,8 @@ static int grows(const search *s) {
 static int near_miss(const search *s) {
     if (!s->c->mechanism || case_rows(s->c) > MOST_ROWS) return 0;
     return other_parameters(s) || left_out(s) || exchanged(s) || weights_turned(s) || scaled_logits(s) ||
-           gates(s) || gate_blocks(s) || off_by_one(s) || order_of_steps(s) || one_head(s) ||
-           other_gradient(s);
+           caps_and_sinks(s) || gates(s) || gate_blocks(s) || off_by_one(s) || by_turns(s) ||
+           order_of_steps(s) || one_head(s) || other_gradient(s);
 }
 
 faults_worth faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a) {
@@ -755,16 +927,33 @@ faults_worth faults_explain(char *text, size_t length, const faults_case *c, con
         s.text += n;
         s.length -= (size_t)n;
     }
-    if (not_finite(&s) || all_zero(&s) || dropped(&s) || factor(&s) || moved(&s) || near_miss(&s) ||
-        stops(&s))
+    if (not_finite(&s) || all_zero(&s) || dropped(&s) || factor(&s) || moved(&s) || chain_rule(&s) ||
+        near_miss(&s) || stops(&s))
         return FAULTS_NAMED;
-    if (low_precision(&s)) return FAULTS_PLACE;
+    // By little: in certain places, or everywhere, as rounding is?
+    const size_t n = row_size(a), heads = heads_in(c, n), d = heads ? n / heads : n;
+    const parts of_rows = n ? find_parts(&s, rows_of(a), n, a->count) : (parts){0};
+    const size_t right =
+        rows_of(a) - of_rows.wrong; // more of them than the first row, of which little is summed
+    const int little = within_half(&s), rows_apart = of_rows.apart && right > 1 && 8 * right >= rows_of(a),
+              heads_apart =
+                  n && ((heads && find_parts(&s, heads, d, n).apart) || find_parts(&s, d, 1, d).apart);
+    if (little && !rows_apart && !heads_apart) {
+        say(&s,
+            "within float16's tolerance: something is computed or stored in lower precision, or approximated");
+        return FAULTS_PLACE;
+    }
     if (grows(&s)) return FAULTS_NAMED;
     wrong_rows w = find_rows(a, c->tol);
-    const faults_worth worth = w.bad && truncated(&s, &w)                  ? FAULTS_NAMED
-                               : w.bad && (pattern(&s, &w) || columns(&s)) ? FAULTS_PLACE
-                                                                           : FAULTS_VAGUE;
+    const int rows = w.bad && (!little || rows_apart), most = heads_apart && 2 * w.wrong > w.L;
+    const int place = (most && columns(&s)) || (rows && pattern(&s, &w)) || columns(&s);
+    const faults_worth worth = w.bad && truncated(&s, &w) ? FAULTS_NAMED
+                               : place                    ? FAULTS_PLACE
+                                                          : FAULTS_VAGUE;
     free(w.bad);
+    const size_t said = strlen(s.text);
+    if (little && worth == FAULTS_PLACE)
+        snprintf(s.text + said, s.length - said, "; off by less than float16's tolerance");
     if (worth == FAULTS_VAGUE) say(&s, "no near miss that is known: the numbers are wrong everywhere");
     return worth;
 }

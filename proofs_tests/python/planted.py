@@ -65,6 +65,35 @@ def layer(x, filter):
     y = torch.einsum("...lgdw,gw->...lgd", past.unflatten(-2, (G, -1)), filter.flip(-1)).flatten(-2)
     return y
 """
+GROUPED = """
+def layer(q, k, v, sinks=None, window=33, softcap=20.0):
+    B, H, L, d = q.shape
+    group = H // k.shape[1]
+    k, v = (x.repeat_interleave(group, 1) for x in (k, v))
+    s = q @ k.mT * d**-0.5
+    s = softcap * (s / softcap).tanh()
+    at = torch.arange(L)
+    hidden = (at[:, None] < at) | (at[:, None] - at >= window)
+    s = s.masked_fill(hidden, -torch.inf)
+    if sinks is not None:
+        s = torch.cat((s, sinks[:, None, None].expand(B, H, L, 1)), -1)
+    y = s.softmax(-1)[..., :L] @ v
+    return y
+"""
+PACKED = """
+def layer(q, k, v, g, cu, s0=None):
+    B, H, L, dk = q.shape
+    edges, ends, rows = cu.tolist(), [], []
+    for n, (first, end) in enumerate(zip(edges, edges[1:])):
+        S = q.new_zeros(B, H, dk, v.shape[-1]) if s0 is None else s0[:, n]
+        for t in range(first, end):
+            a = g[:, :, t].exp()
+            S = a[..., None] * S + k[:, :, t, :, None] * v[:, :, t, None, :]
+            rows.append((q[:, :, t, None] @ S)[:, :, 0] * dk**-0.5)
+        ends.append(S)
+    y = torch.stack(rows, 2)
+    return y, torch.stack(ends, 1)
+"""
 NORM = """
 def layer(x, gain, bias):
     mean = x.mean(-1, keepdim=True)
@@ -82,6 +111,8 @@ LAYERS = {
     "las": (LAS, "las_attention_qkv", dict(layout="bhld", P=5)),
     "conv": (CONV, "short_conv", {}),
     "norm": (NORM, "layer_norm", {}),
+    "grouped": (GROUPED, "attn_core", dict(layout="bhld", window=33, softcap=20.0)),
+    "packed": (PACKED, "gla_core", dict(layout="bhld", mode="packed")),
 }
 
 # What edits use: state between calls, operations whose backward is another one's.
@@ -185,6 +216,9 @@ PLANTED = [
     ("attention", "gradient of v lost in its last row", "w @ v", "w @ grad(v, lambda g: rows(g, -1, None, 0.0) if g.shape[-2] % 16 else g)"),
     ("attention", "denominator without gradient", "/ e.sum(-1, keepdim=True)", "/ e.sum(-1, keepdim=True).detach()"),
     ("attention", "gradient of q cut at 1", "s = q @", "s = grad(q, lambda g: g.clamp(-1, 1)) @"),
+    ("attention", "second half of the heads scaled as if twice as wide", "* d**-0.5", "* torch.where(torch.arange(q.shape[1]) * 2 < q.shape[1], d**-0.5, (2 * d) ** -0.5)[:, None, None]"),
+    ("attention", "gradient of k off by 2^-8 past row 128", "k.mT", "grad(k, lambda g: rows(g, 128, None, 1 - 2**-8)).mT"),
+    ("attention", "gradient of the weights in bfloat16", "y = w @ v", "y = grad(w, lambda g: g.bfloat16().float()) @ v"),
     ("attention", "gradient of q wrong past 1024 rows", "s = q @", "s = grad(q, lambda g: rows(g, 1024, None, 1.01)) @"),
     ("attention", "gradient of k wrong in the last head", "k.mT", "grad(k, lambda g: torch.cat((g[:, :-1], g[:, -1:] * 1.01), 1) if g.shape[1] > 2 else g).mT"),
     # ---- how it is called
@@ -238,6 +272,12 @@ PLANTED = [
     ("gla", "gates in base 2", ".exp()", ".exp2()"),
     ("gla", "gates without gradient", "g[:, :, t].exp()", "g[:, :, t].detach().exp()"),
     ("gla", "gradient of shut gates dropped", "g[:, :, t].exp()", "grad(g[:, :, t], lambda d, x=g[:, :, t].detach(): d * (x > -2)).exp()"),
+    ("gla", "gate of each 512th row left out", "g[:, :, t].exp()", "(g[:, :, t] * (t % 512 != 511)).exp()"),
+    ("gla", "gate of the last row twice", "g[:, :, t].exp()", "(g[:, :, t] * (2 if t == L - 1 else 1)).exp()"),
+    ("gla", "gradient of the gates without the last row's", "g[:, :, t].exp()", "(g[:, :, t] if t < L - 1 else g[:, :, t].detach()).exp()"),
+    ("gla", "gradient by the decay, not by its logarithm", "g[:, :, t].exp()", "grad(g[:, :, t], lambda d, x=g[:, :, t].detach(): d * (-x).exp()).exp()"),
+    ("gla", "start state in bfloat16", "else s0", "else s0.bfloat16().float()"),
+    ("gla", "gradient of the start state without the first gate", "a[..., None] * S", "(a[..., None] * S if t else a[..., None] * grad(S, lambda d, a=a.detach(): d / a[..., None].clamp(min=1e-30)))"),
     ("gla", "start state left out", "s0 is None else s0", "s0 is None else 0 * s0"),
     ("gla", "start state transposed where it is square", "else s0", "else (s0.mT if s0.shape[-1] == s0.shape[-2] else s0)"),
     ("gla", "start state without gradient", "else s0", "else s0.detach()"),
@@ -266,6 +306,9 @@ PLANTED = [
     ("delta", "the inverse in a block ends after 8 terms", "read = (key.mT @ S)[:, :, 0]", "C = S if t % 64 == 0 else C\n        read = (key.mT @ (S if t % 64 < 48 else C))[:, :, 0]"),
     ("delta", "beta without gradient", "beta[:, :, t, None]", "beta[:, :, t, None].detach()"),
     ("delta", "gradient of beta by its mean", "beta[:, :, t, None]", "grad(beta[:, :, t, None], lambda g: g.mean(1, keepdim=True).expand_as(g))"),
+    ("delta", "gradient of beta without the read", "((v[:, :, t] - read) * b)", "((v[:, :, t] - read) * b.detach() + v[:, :, t].detach() * (b - b.detach()))"),
+    ("delta", "gradient of beta times beta", "beta[:, :, t, None]", "grad(beta[:, :, t, None], lambda d, b=beta[:, :, t, None].detach(): d * b)"),
+    ("delta", "the last row of 64 reads what the block began with", "read = (key.mT @ S)[:, :, 0]", "C = S if t % 64 == 0 else C\n        read = (key.mT @ (C if t % 64 == 63 else S))[:, :, 0]"),
     ("delta", "gradient of k without the erasing", "read = (key.mT @ S)", "read = (key.detach().mT @ S)"),
     ("delta", "start state used twice", "        rows.append", "        if t == 0 and s0 is not None: S = S + 1e-3 * s0\n        rows.append"),
     ("delta", "last state transposed where it is square", *(AND_STATE, "    return y, S.mT if dk == v.shape[-1] else S\n")),
@@ -296,6 +339,23 @@ PLANTED = [
     ("norm", "mean without gradient", "mean = x.mean(-1, keepdim=True)", "mean = x.mean(-1, keepdim=True).detach()"),
     ("norm", "variance from squares less the mean's square", "((x - mean) ** 2).mean(-1, keepdim=True)", "(x * x).bfloat16().float().mean(-1, keepdim=True) - mean**2"),
     ("norm", "bias twice for one row", "+ bias", "+ bias * (1 + (x.shape[-2] == 1))"),
+    # ---- grouped heads, a window, a soft cap, sinks
+    ("grouped", "heads take keys by turns", "x.repeat_interleave(group, 1)", "x.repeat(1, group, 1, 1)"),
+    ("grouped", "gradient of the keys from the first of the group", "(x.repeat_interleave(group, 1) for x in (k, v))", "(torch.stack([x, *[x.detach()] * (group - 1)], 2).flatten(1, 2) for x in (k, v))"),
+    ("grouped", "window of one row too many", "at >= window", "at > window"),
+    ("grouped", "window of one row too few", "at >= window", "at >= window - 1"),
+    ("grouped", "window from blocks of 16", "at[:, None] - at >= window", "at[:, None] // 16 * 16 - at >= window"),
+    ("grouped", "soft cap after the mask", "    s = softcap * (s / softcap).tanh()\n", "", ("    if sinks is", "    s = softcap * (s / softcap).tanh()\n    if sinks is")),
+    ("grouped", "soft cap without its gradient", "s = softcap * (s / softcap).tanh()", "s = s + (softcap * (s / softcap).tanh() - s).detach()"),
+    ("grouped", "soft cap left out", "s = softcap * (s / softcap).tanh()", "s = s + 0"),
+    ("grouped", "sinks counted twice", "expand(B, H, L, 1)", "expand(B, H, L, 2)"),
+    ("grouped", "sinks scaled and capped", "sinks[:, None, None]", "(softcap * (sinks * d**-0.5 / softcap).tanh())[:, None, None]"),
+    ("grouped", "gradient of the sinks from one sequence", "sinks[:, None, None].expand(B, H, L, 1)", "torch.cat([(sinks.detach() if n else sinks)[:, None, None].expand(1, H, L, 1) for n in range(B)])"),
+    # ---- packed sequences
+    ("packed", "a sequence begins with the state before it", "if s0 is None else s0[:, n]", "if s0 is None and not n else S * 1 if s0 is None else s0[:, n]"),
+    ("packed", "one row of the sequence before is heard", "if s0 is None else s0[:, n]", "if s0 is None and (not n or not first) else k[:, :, first - 1, :, None] * v[:, :, first - 1, None, :] if s0 is None else s0[:, n]"),
+    ("packed", "all sequences start from the first one's state", "s0[:, n]", "s0[:, 0]"),
+    ("packed", "first gate of a sequence left out", "g[:, :, t].exp()", "(g[:, :, t] * (t > first)).exp()"),
 ]
 
 

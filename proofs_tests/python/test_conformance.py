@@ -93,7 +93,7 @@ def in_float32(f):
     @functools.wraps(f)
     def function(*inputs, **named):
         def wide(x):
-            return x.float() if hasattr(x, "float") else x  # else None, or a size
+            return x.float() if torch.is_tensor(x) and x.is_floating_point() else x  # None, a size, whole numbers
 
         form = inputs[0].dtype
         y = f(*map(wide, inputs), **{name: wide(x) for name, x in named.items()})
@@ -125,7 +125,7 @@ def test_right(layer, dtype, capsys, monkeypatch):
 def test_a_reference_of_zeros(form):
     """Zeros are right there, and nothing else is (linear attention with zero keys)."""
     judge = SimpleNamespace(results={"y": np.zeros((2, 3))}, form=form, tol=1e-2, roundoff=2.0**-8, moved_rms={"y": 0.0}, moved={"y": 0.0})
-    assert _judged._share(judge, "y", np.zeros((2, 3))) == (0.0, 0.0)
+    assert _judged._share(judge, "y", np.zeros((2, 3))) == (0.0, 0.0, _judged.WHOLLY)
     assert _judged._share(judge, "y", np.full((2, 3), 1e-30))[0] > 1
     assert _judged._share(judge, "y", np.full((2, 3), np.nan))[0] > 1
 
@@ -380,6 +380,18 @@ def test_bfloat16(name):
     function, passes = LOW[name]
     report = judged(function, "attention", dtype="bf16", budget=1 if passes else 3)
     assert bool(report) == passes, str(report)
+
+
+def test_gates_in_bfloat16():
+    """Their gradient is judged, if not in every case, and the report says in how many it is not."""
+    report = judged(in_float32(planted.right("gla")), "gla", dtype="bf16", budget=3)
+    unjudged, by_largest, cases = report.sensitive.get("d_g", (0, 0, report.cases))
+    assert report and "d_g" in report.worst and 2 * (unjudged + by_largest) < cases
+    for name, told in report.sensitive.items():
+        assert not told[0] or re.search(rf"not judged, as .*\b{name} in {told[0]} of {told[2]} cases", str(report)), str(report)
+    tenth = "grad(g[:, :, t], lambda d, by=1.1 if t >= L - L // 5 else 1: d * by)"
+    report = judged(in_float32(planted.wrong("gla", "g[:, :, t]", tenth)), "gla", dtype="bf16", budget=3)
+    assert not report and {f.array for f in report.faults} == {"d_g"}, str(report)
 
 
 def test_a_state_in_bfloat16_is_told_so(monkeypatch):

@@ -177,7 +177,7 @@ FAULTS = {
     "a last row": (
         lambda q, k, v, H: attention(q, k, v, H)
         * torch.cat((torch.ones(q.shape[-2] - 1, 1), torch.zeros(1, 1))),
-        "right up to row 38, wrong from row 39",
+        "only row 39 of 40 is wrong: the last row",
     ),
     "a head": (
         lambda q, k, v, H: joined(

@@ -25,6 +25,8 @@ def _sizes(mechanism: ref.Mechanism, length: int, given: Mapping[str, Any]) -> d
     """Parameters of a case of that length: sizes of the mechanism's first case, and what was given. Where a
     length must be divisible, the next that is."""
     params = {**usual_sizes(mechanism), **given}
+    if any(a.name == "cu" for a in mechanism._active(params)):  # packed: one sequence would try nothing
+        params.setdefault("N", 3)
     if "L" in mechanism.params and "L" not in given:
         step = math.lcm(*(int(params[n]) for n in ("n_bins", "C") if n in params))
         params["L"] = -(-length // step) * step
@@ -111,7 +113,11 @@ def of_rows(m: ref.Mechanism, inputs: Mapping[str, np.ndarray], keep: slice) -> 
         apart = a.reshape(*a.shape[:at], L, -1, *a.shape[at + 1 :])[(slice(None),) * at + (keep,)]
         return np.ascontiguousarray(apart.reshape(*a.shape[:at], -1, *a.shape[at + 1 :]))
 
-    return {n: kept(a, row_axis(m, inputs, n)) for n, a in inputs.items()}
+    found = {n: kept(a, row_axis(m, inputs, n)) for n, a in inputs.items()}
+    if "cu" in found and keep.step is None:  # packed sequences that end later end there
+        first, last, _ = keep.indices(L)
+        found["cu"] = (inputs["cu"].clip(first, last) - first).astype(np.int32)
+    return found
 
 
 def _draw_piece(

@@ -2,6 +2,7 @@
 """
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 import time
@@ -30,6 +31,8 @@ LEAST = 0.1
 SENSITIVE = {"f64": 16, "f32": 16, "f16": 2, "bf16": 2}
 # In these an array of which more than that would be allowed is not judged.
 HALF, MOST = ("f16", "bf16"), 1 / 20
+# By what an array is judged: all that there is, its largest error without the root of the mean square, nothing.
+WHOLLY, BY_LARGEST, UNJUDGED = "wholly", "by its largest error", "not"
 # A plan ends when so many of its cases are wrong: more would say nothing new.
 ENOUGH = 12
 
@@ -63,7 +66,7 @@ class Judged:
         self.wrong: list[Wrong] = []
         self.right: list[_plan.Case] = []
         self.cases = 0
-        self.unjudged = 0
+        self.held: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
         self.untried = ""
         self.bits: dict[str, float] = {}  # of relations, the largest difference
 
@@ -98,7 +101,7 @@ class Judged:
 
     def _plan(self, seed: int) -> list[_plan.Case]:
         m, form = self.m, FORMATS[self.drawn_in]
-        but = [] if self.layer.reads_on() else ["pieces"]
+        but = [] if self.layer.reads_on(a.name for a in m._active(self.params)) else ["pieces"]
         if not self.layer.arrays.grad_ways:
             but += ["no_grad", "inference", "alone", "without", "twice"]
         if not self.layer.arrays.grad_ways or not self.gradients or "V" in m.params:
@@ -141,19 +144,24 @@ class Judged:
             }
         return drawn, {n: v for n, v in sizes.items() if n not in drawn}
 
-    def _judge(self, case: _plan.Case, batch: Sequence[int], seed: int) -> Judge:
-        drawn, sizes = self._drawn(case, batch, seed)
-        judge = Judge(self.m, drawn, sizes, self.layout, self.form)
+    def _judge(self, case: _plan.Case, batch: Sequence[int], seed: int, kept: Mapping[str, np.ndarray] = {}) -> Judge:
+        """kept: arrays that are not drawn."""
+
+        def drawn_as(case: _plan.Case) -> Judge:
+            drawn, sizes = self._drawn(case, batch, seed)
+            return Judge(self.m, {**drawn, **kept}, sizes, self.layout, self.form)
+
+        judge = drawn_as(case)
         if case.drawn and not all(np.isfinite(a).all() for a in judge.results.values()):
-            drawn, sizes = self._drawn(dataclasses.replace(case, drawn=""), batch, seed)
-            judge = Judge(self.m, drawn, sizes, self.layout, self.form)
+            judge = drawn_as(dataclasses.replace(case, drawn=""))
         return judge
 
     def one(self, case: _plan.Case, batch: Sequence[int]) -> None:
-        judges = [self._judge(case, batch, case.seed)]
-        if case.call in ("interleaved", "refilled"):
-            judges.append(self._judge(case, batch, case.seed + 1))
-        first = judges[0]
+        first = self._judge(case, batch, case.seed)
+        judges = [first]
+        if case.call in ("interleaved", "refilled"):  # whole numbers, where sequences begin, stay in their tensors
+            whole = {n: a for n, a in first.inputs.items() if a.dtype == np.int32}
+            judges.append(self._judge(case, batch, case.seed + 1, whole if case.call == "refilled" else {}))
         length, self.cases = first.params.get("L", 0), self.cases + 1
         slopes = [n[2:] for n in first.results if n.startswith("d_")]
         try:
@@ -171,9 +179,8 @@ class Judged:
         y_right = {0: True, 1: True}
         for which, name, array in got.arrays:
             judge = judges[which]
-            share, error = _share(judge, name, array)
-            if share < 0:  # not at this precision
-                self.unjudged, share = self.unjudged + 1, 0.0
+            share, error, held = _share(judge, name, array)
+            self.held[name][held] += 1
             self.worst[name] = max(self.worst.get(name, 0.0), share)
             if not share <= 1:
                 self.wrong.append(Wrong(case, length, name, error, judge, array, y_right[which]))
@@ -233,9 +240,11 @@ class Judged:
                     w.sentence = text
                 faults[id(w)] = Fault(w.length, w.case.seed, name, w.error, w.sentence, str(w.case) if by_plan else "")
         listed = [faults[id(w)] for w in self.wrong]
+        sensitive = {n: (h[UNJUDGED], h[BY_LARGEST], sum(h.values())) for n, h in self.held.items() if len(h) > 1 or not h[WHOLLY]}
+        unjudged = sum(n for n, _, _ in sensitive.values())
         wrong = {id(w.case): w.case for w in self.wrong}.values()
         only = _plan.shared_by(list(wrong), self.right) if by_plan and listed else ""
-        return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged, self.untried)
+        return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, unjudged, self.untried, sensitive)
 
     def _explain(self, w: Wrong) -> tuple[str, int]:
         def odd() -> str:
@@ -304,8 +313,8 @@ def _looks_ahead(judge: Judge) -> bool:
         return True
 
 
-def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float]:
-    """An array's largest error in tolerances, and of its scale; -1 tolerances: it cannot be judged in that format."""
+def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float, str]:
+    """An array's largest error in tolerances, and of its scale, and by what it is judged in that format."""
     theirs = judge.results[name]
     scale = scale_of(theirs)
     if name.startswith("d_"):
@@ -318,22 +327,19 @@ def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float]:
     if not relative <= allowed and scale and array.shape == theirs.shape and np.isfinite(error):
         allowed = max(allowed, SENSITIVE[judge.form] * judge.moved[name] / scale)
         if judge.form in HALF and allowed > MOST:
-            return -1.0, relative
+            return 0.0, relative, UNJUDGED
         allowed = min(allowed, 1 / 16)
     share = relative / allowed
-    if judge.form in HALF and share <= 1 and scale <= scale_of(theirs) and theirs.size > 1:
-        share = max(share, _rms_share(judge, name, array))
-    return share, relative
-
-
-def _rms_share(judge: Judge, name: str, array: np.ndarray) -> float:
-    """The error's root of the mean square in units of its budget, twice what a reference whose inputs and outputs
-    are rounded to the format is off by: by maximum alone, a factor of 1.02 passes in bfloat16. Where that is
-    more than a twentieth of the array, it would judge nothing: 0. A reference of zeros has no such budget, 0 as well:
-    there the largest error, which has to be 0, judges alone."""
-    theirs = judge.results[name]
-    budget = 2 * (judge.moved_rms[name] + judge.roundoff * rms_of(theirs))
-    return 0.0 if budget > rms_of(theirs) * MOST or not budget else rms_of(error_of(array, theirs)) / budget
+    if judge.form not in HALF or share > 1 or theirs.size == 1:
+        return share, relative, WHOLLY
+    # The error's root of the mean square in units of its budget, twice what a reference whose inputs and outputs are
+    # rounded to the format is off by: by maximum alone, a factor of 1.02 passes in bfloat16. A reference of zeros has
+    # no such budget: its largest error has to be 0.
+    own = scale_of(theirs) or 1.0
+    budget = 2 * (judge.moved_rms[name] + judge.roundoff * rms_of(theirs) * scale / own)
+    if budget > rms_of(theirs) * MOST:
+        return share, relative, BY_LARGEST if allowed * scale <= MOST * own else UNJUDGED
+    return max(share, rms_of(error_of(array, theirs)) / budget if budget else 0.0), relative, WHOLLY
 
 
 def _loudness(judge: Judge, name: str) -> float:

@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 import warnings
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -377,8 +377,9 @@ class Layer:
                 got.odd.append(f"{name}, an input, is changed by the call")
 
     # ---- Reading on: rows in two pieces, the second from the first's states
-    def reads_on(self) -> bool:
-        return bool(self.states) and len(self.m.outputs) == 1 + len(self.states) and all(map(self.takes, self.states))
+    def reads_on(self, inputs: Iterable[str]) -> bool:
+        """Packed sequences do not: where a piece ends, most of them have no rows in it."""
+        return "cu" not in inputs and bool(self.states) and len(self.m.outputs) == 1 + len(self.states) and all(map(self.takes, self.states))
 
     def _in_pieces(self, got: Got, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], number: int) -> None:
         rows = rows_in(self.m, inputs)

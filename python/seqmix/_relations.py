@@ -7,7 +7,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from . import ref
-from ._draws import name_is_data, of_rows, row_axis
+from ._draws import name_is_data, of_rows, row_axis, rows_in
 from ._errors import SeqmixError
 from ._layer import Layer, within
 
@@ -66,7 +66,7 @@ def measured(
             note("batch", layer.try_once(alone, params), whole[at : at + 1])
         turned = {n: a[::-1].copy() if n in own else a for n, a in given.items()}
         note("order", layer.try_once(turned, params), whole[::-1])
-    if layer.reads_on() and rows > 1:
+    if layer.reads_on(given) and rows > 1:
         for name, edges in (("pieces", [0, min(some, rows - 1), rows]), ("decode", list(range(rows + 1)))):
             pieces = layer.within(lambda: layer.in_pieces(given, params, edges))  # noqa: B023
             if pieces is not None:
@@ -82,4 +82,7 @@ def _with(
 ) -> dict[str, np.ndarray]:
     """Rows of `first`, and those of `more` behind."""
     axes = {n: row_axis(m, given, n) for n in given}
-    return {n: first[n] if axes[n] is None else np.concatenate([first[n], more[n]], axes[n]) for n in given}
+    joined = {n: first[n] if axes[n] is None else np.concatenate([first[n], more[n]], axes[n]) for n in given}
+    if "cu" in joined:  # the rows behind are of the last sequence
+        joined["cu"] = np.append(first["cu"][:-1], rows_in(m, joined)).astype(np.int32)
+    return joined

@@ -31,8 +31,9 @@ class Report:
     most that passes). `planned`: how many cases there were; fewer were judged where the budget ended, or
     enough was wrong. `only`: what all wrong cases share and no right one has. `bits`: of relations
     between results, where they were asked for, the largest difference of y's scale; 0: the same bits.
-    `unjudged`: arrays that are too sensitive to be judged in float16 or bfloat16. `untried`: sizes, draws and ways
-    of calling that the plan has, and no judged case had."""
+    `untried`: sizes, draws and ways of calling that the plan has, and no judged case had. `sensitive`: of each array
+    of which a right one may be off by more than 5 % in float16 or bfloat16 in some cases, how often it was not judged,
+    how often by its largest error alone, and how often it was there; `unjudged`: how often any array was not judged."""
 
     mechanism: str
     dtype: str
@@ -44,9 +45,14 @@ class Report:
     bits: dict[str, float] = dataclasses.field(default_factory=dict)
     unjudged: int = 0
     untried: str = ""
+    sensitive: dict[str, tuple[int, int, int]] = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return not self.faults
+
+    def _sensitive(self, which: int, what: str) -> str:
+        of = [f"{name} in {n[which]} of {n[2]} cases" for name, n in self.sensitive.items() if n[which]]
+        return f"; {what}: {', '.join(of)}" * bool(of)
 
     def __str__(self) -> str:
         if not self.faults:
@@ -55,7 +61,8 @@ class Report:
             return (
                 f"{self.mechanism}: right in {self.cases} cases{left} as {self.dtype}; largest errors, in"
                 f" tolerances: {worst}"
-                + f"; {self.unjudged} arrays are too sensitive for {self.dtype} to be judged in it" * bool(self.unjudged)
+                + self._sensitive(0, f"not judged, as a right one may be off by more than 5 % in {self.dtype}")
+                + self._sensitive(1, "judged by the largest error alone")
                 + f"; not tried: {self.untried}" * bool(self.untried)
             )
         at = sorted({f.length for f in self.faults})
