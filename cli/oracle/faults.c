@@ -696,7 +696,7 @@ typedef struct {
     unsigned char *bad; // [L]
 } wrong_rows;
 
-// Of `count` parts of an array, those that are wrong: rows; heads, columns (number i: part i % period / size).
+// Of `count` parts of an array, the wrong ones: rows; heads, columns (number i: part i % period / size).
 typedef struct {
     size_t wrong, first, last;
     int apart; // some are right, and those that are wrong are so by much more
