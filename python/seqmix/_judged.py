@@ -31,7 +31,7 @@ LEAST = 0.1
 SENSITIVE = {"f64": 16, "f32": 16, "f16": 2, "bf16": 2}
 # In these an array of which more than that would be allowed is not judged.
 HALF, MOST = ("f16", "bf16"), 1 / 20
-# By what an array is judged: all that there is, its largest error without the root of the mean square, nothing.
+# By what an array is judged: its largest error and the root of the mean square, the first alone, nothing.
 WHOLLY, BY_LARGEST, UNJUDGED = "wholly", "by its largest error", "not"
 # A plan ends when so many of its cases are wrong: more would say nothing new.
 ENOUGH = 12
@@ -159,7 +159,7 @@ class Judged:
     def one(self, case: _plan.Case, batch: Sequence[int]) -> None:
         first = self._judge(case, batch, case.seed)
         judges = [first]
-        if case.call in ("interleaved", "refilled"):  # whole numbers, where sequences begin, stay in their tensors
+        if case.call in ("interleaved", "refilled"):  # where packed sequences begin stays
             whole = {n: a for n, a in first.inputs.items() if a.dtype == np.int32}
             judges.append(self._judge(case, batch, case.seed + 1, whole if case.call == "refilled" else {}))
         length, self.cases = first.params.get("L", 0), self.cases + 1
@@ -332,9 +332,9 @@ def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float, st
     share = relative / allowed
     if judge.form not in HALF or share > 1 or theirs.size == 1:
         return share, relative, WHOLLY
-    # The error's root of the mean square in units of its budget, twice what a reference whose inputs and outputs are
-    # rounded to the format is off by: by maximum alone, a factor of 1.02 passes in bfloat16. A reference of zeros has
-    # no such budget: its largest error has to be 0.
+    # The error's root of the mean square in units of its budget, twice what a reference whose inputs and
+    # outputs are rounded to the format is off by: by maximum alone, a factor of 1.02 passes in bfloat16. A
+    # reference of zeros has no such budget: its largest error has to be 0.
     own = scale_of(theirs) or 1.0
     budget = 2 * (judge.moved_rms[name] + judge.roundoff * rms_of(theirs) * scale / own)
     if budget > rms_of(theirs) * MOST:
