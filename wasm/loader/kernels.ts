@@ -530,6 +530,26 @@ function run(kernel: string, plan: Plan, module: KernelModule, given: Record<str
     }
 }
 
+/** Refuses a pool or a window that LaS does not have, and what it gives to attention by itself. */
+function checkLas(pool: string, window: number, rest: object): void {
+    const refuse = (key: string, value: unknown, allowed: string) =>
+        new SeqmixError(
+            `lasAttention: ${key} is ${shown(value)}; allowed: ${allowed}`,
+            key,
+            shown(value),
+            allowed,
+        );
+    const pools = ['trailing', 'centred', 'masked', 'none'];
+    if (!pools.includes(pool)) throw refuse('pool', pool, pools.join(', '));
+    const odd = pool === 'centred' || pool === 'masked';
+    if (!Number.isInteger(window) || window < 1 || window > 65535 || (odd && window % 2 === 0))
+        throw refuse('window', window, `a whole number from 1 to 65535${odd ? ', odd' : ''}`);
+    const own = Object.keys(rest).find((key) =>
+        ['decayTable', 'bias', 'causal', 'poolWindow', 'sliding'].includes(key),
+    );
+    if (own) throw refuse(own, rest[own as keyof typeof rest], 'left out: decay, pool and window settle it');
+}
+
 /** For Lab. */
 export function kernelsOf(module: KernelModule): Kernels {
     const plans = new Map<string, Plan>();
@@ -548,23 +568,7 @@ export function kernelsOf(module: KernelModule): Kernels {
      */
     const las = <T extends LasAttention>(given: T) => {
         const { alphas, range, pool = 'trailing', window = 3, ...rest } = given ?? ({} as T);
-        const refuse = (key: string, value: unknown, allowed: string) =>
-            new SeqmixError(
-                `lasAttention: ${key} is ${shown(value)}; allowed: ${allowed}`,
-                key,
-                shown(value),
-                allowed,
-            );
-        const pools = ['trailing', 'centred', 'masked', 'none'];
-        if (!pools.includes(pool)) throw refuse('pool', pool, pools.join(', '));
-        const odd = pool === 'centred' || pool === 'masked';
-        if (!Number.isInteger(window) || window < 1 || window > 65535 || (odd && window % 2 === 0))
-            throw refuse('window', window, `a whole number from 1 to 65535${odd ? ', odd' : ''}`);
-        const own = Object.keys(rest).find((key) =>
-            ['decayTable', 'bias', 'causal', 'poolWindow', 'sliding'].includes(key),
-        );
-        if (own)
-            throw refuse(own, rest[own as keyof typeof rest], 'left out: decay, pool and window settle it');
+        checkLas(pool, window, rest);
         const { q, k, v, B, L, D, H, scale, chunk } = rest;
         const x = module as unknown as Record<string, Call>;
         const known = only({ q, k, v, B, L, D, H, scale, chunk });

@@ -154,95 +154,105 @@ export function withThread<O extends LoadOptions>(options: O): O {
     return { ...options, thread: threadAddress };
 }
 
-/** For the entries, which have put their own modules into the options. */
-export async function startWorker(options: WorkerOptions): Promise<WorkerLab> {
-    const module = await chosenModule(options, true);
-    const port = typeof Worker === 'undefined' ? await startInNode() : startInPage(options.worker);
-    const waiting = new Map<number, Waiting>();
-    let calls = 0;
-    let ended = '';
-    const end = (why: string) => {
-        ended ||= why;
-        port.end();
-        for (const { failed } of waiting.values()) failed(new SeqmixError(ended));
-        waiting.clear();
-    };
-    port.listen((data) => {
-        const { id, result, error } = data as Answer;
-        const call = waiting.get(id);
-        waiting.delete(id);
-        if (error) call?.failed(new SeqmixError(error.message, error.key, error.value, error.allowed));
-        else call?.done(result);
-    }, end);
-    const ask = <T>(target: number, name: string, args?: unknown[]) =>
-        new Promise<T>((done, failed) => {
-            if (ended) return failed(new SeqmixError(ended));
-            const id = ++calls;
+interface Opened {
+    opened: number;
+}
+/** The worker as seen from here: calls that wait for an answer, and the objects that stand for its own. */
+class Remote {
+    readonly #port: Port;
+    readonly #waiting = new Map<number, Waiting>();
+    #calls = 0;
+    #ended = '';
+    // What is forgotten here is closed there. What still works for it keeps it until then: a call that waits,
+    // a text that is written, a state its run.
+    readonly #forgotten = new FinalizationRegistry<number>((number) => {
+        if (!this.#ended) void this.ask(number, 'close', []).catch(() => {});
+    });
+    readonly #working = new Map<object, object>();
+    readonly #kept = new WeakMap<object, object>();
+
+    constructor(port: Port) {
+        this.#port = port;
+        port.listen(
+            (data) => {
+                const { id, result, error } = data as Answer;
+                const call = this.#waiting.get(id);
+                this.#waiting.delete(id);
+                if (error)
+                    call?.failed(new SeqmixError(error.message, error.key, error.value, error.allowed));
+                else call?.done(result);
+            },
+            (why) => this.end(why),
+        );
+    }
+
+    end(why: string): void {
+        this.#ended ||= why;
+        this.#port.end();
+        for (const { failed } of this.#waiting.values()) failed(new SeqmixError(this.#ended));
+        this.#waiting.clear();
+    }
+
+    ask<T>(target: number, name: string, args?: unknown[]): Promise<T> {
+        return new Promise<T>((done, failed) => {
+            if (this.#ended) return failed(new SeqmixError(this.#ended));
+            const id = ++this.#calls;
             try {
-                port.post({ id, target, name, args });
+                this.#port.post({ id, target, name, args });
             } catch (error) {
                 const { message } = error as Error;
                 return failed(
                     new SeqmixError(`${name}: an argument cannot be handed to a worker: ${message}`, name),
                 );
             }
-            return waiting.set(id, { done: done as (result: unknown) => void, failed });
+            return this.#waiting.set(id, { done: done as (result: unknown) => void, failed });
         });
+    }
 
-    // What is forgotten here is closed there. What still works for it keeps it until then: a call that waits,
-    // a text that is written, a state its run.
-    const forgotten = new FinalizationRegistry<number>((number) => {
-        if (!ended) void ask(number, 'close', []).catch(() => {});
-    });
-    const working = new Map<object, object>();
-    const kept = new WeakMap<object, object>();
-    const keeping = async <T>(object: object, call: Promise<T>): Promise<T> => {
+    async #keeping<T>(object: object, call: Promise<T>): Promise<T> {
         const key = {};
-        working.set(key, object);
+        this.#working.set(key, object);
         try {
             return await call;
         } finally {
-            working.delete(key);
+            this.#working.delete(key);
         }
-    };
+    }
+
     /** An object in the worker, member by member: each result a promise. */
-    const remote = (prototype: object, number: number, own: Record<string, unknown>): object => {
+    #object(prototype: object, number: number, own: Record<string, unknown>): object {
         const object = {};
-        forgotten.register(object, number);
+        this.#forgotten.register(object, number);
         for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
-            if (get) Object.defineProperty(object, name, { get: () => ask(number, name) });
+            if (get) Object.defineProperty(object, name, { get: () => this.ask(number, name) });
             else if (name !== 'constructor')
                 Object.defineProperty(object, name, {
-                    value: own[name] ?? ((...args: unknown[]) => ask(number, name, args)),
+                    value: own[name] ?? ((...args: unknown[]) => this.ask(number, name, args)),
                 });
         if (Symbol.asyncDispose)
-            Object.defineProperty(object, Symbol.asyncDispose, { value: () => ask(number, 'close', []) });
+            Object.defineProperty(object, Symbol.asyncDispose, {
+                value: () => this.ask(number, 'close', []),
+            });
         return object;
-    };
-    interface Opened {
-        opened: number;
     }
+
     /** `of`: the run, which lives as long as its states. */
-    const remoteState = async (
-        of: object,
-        from: number,
-        name: string,
-        ...args: unknown[]
-    ): Promise<WorkerState> => {
-        const { opened } = await keeping(of, ask<Opened>(from, name, args));
-        const copy = () => remoteState(of, opened, 'copy');
-        const state = remote(State.prototype, opened, { copy }) as WorkerState;
-        kept.set(state, of);
+    async #state(of: object, from: number, name: string, ...args: unknown[]): Promise<WorkerState> {
+        const { opened } = await this.#keeping(of, this.ask<Opened>(from, name, args));
+        const copy = () => this.#state(of, opened, 'copy');
+        const state = this.#object(State.prototype, opened, { copy }) as WorkerState;
+        this.#kept.set(state, of);
         return state;
-    };
-    async function* remoteText(run: object, from: number, { signal, ...options }: GenerateOptions = {}) {
+    }
+
+    async *#text(run: object, from: number, { signal, ...options }: GenerateOptions = {}) {
         signal?.throwIfAborted();
-        const { opened } = await keeping(run, ask<Opened>(from, 'generate', [options]));
+        const { opened } = await this.#keeping(run, this.ask<Opened>(from, 'generate', [options]));
         const key = {};
         try {
-            working.set(key, run);
+            this.#working.set(key, run);
             for (let done = false; !done;) {
-                const next = await ask<{ pieces: Piece[]; done: boolean }>(opened, 'next', []);
+                const next = await this.ask<{ pieces: Piece[]; done: boolean }>(opened, 'next', []);
                 for (const piece of next.pieces) {
                     signal?.throwIfAborted();
                     yield piece;
@@ -250,75 +260,88 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerLab> {
                 done = next.done;
             }
         } finally {
-            working.delete(key);
-            if (!ended) await ask(opened, 'return', []);
+            this.#working.delete(key);
+            if (!this.#ended) await this.ask(opened, 'return', []);
         }
     }
-    const remoteRun = ({ opened: number }: Opened, batch?: OpenOptions['batch']): WorkerRun => {
-        const takeSteps = async (n: number, { signal, onStep }: StepOptions) => {
-            let { step } = await ask<Metrics>(number, 'metrics');
-            // As many steps a call as take some 20 ms; one where each is told of, or has its data here.
-            let most = 1;
-            for (let left = count(n, 'steps'); left > 0;) {
-                signal?.throwIfAborted();
-                const now = Math.min(left, most);
-                const start = performance.now();
-                if (batch) await ask(number, 'stepOn', [batch(step)]);
-                else await ask(number, 'step', [now]);
-                step += now;
-                left -= now;
-                if (onStep) onStep(await ask<Metrics>(number, 'metrics'));
-                else if (!batch) most = performance.now() - start < 20 ? 2 * most : Math.max(1, most >> 1);
-            }
-        };
+
+    async #steps(number: number, n: number, { signal, onStep }: StepOptions, batch?: OpenOptions['batch']) {
+        let { step } = await this.ask<Metrics>(number, 'metrics');
+        // As many steps a call as take some 20 ms; one where each is told of, or has its data here.
+        let most = 1;
+        for (let left = count(n, 'steps'); left > 0;) {
+            signal?.throwIfAborted();
+            const now = Math.min(left, most);
+            const start = performance.now();
+            if (batch) await this.ask(number, 'stepOn', [batch(step)]);
+            else await this.ask(number, 'step', [now]);
+            step += now;
+            left -= now;
+            if (onStep) onStep(await this.ask<Metrics>(number, 'metrics'));
+            else if (!batch) most = performance.now() - start < 20 ? 2 * most : Math.max(1, most >> 1);
+        }
+    }
+
+    run({ opened: number }: Opened, batch?: OpenOptions['batch']): WorkerRun {
+        const remote = this;
         // Functions, not arrows: `this` is the run, which nothing else here may hold.
-        return remote(Run.prototype, number, {
+        return this.#object(Run.prototype, number, {
             step(this: object, n = 1, options: StepOptions = {}) {
                 return batch || options.signal || options.onStep
-                    ? keeping(this, takeSteps(n, options))
-                    : ask(number, 'step', [n]);
+                    ? remote.#keeping(this, remote.#steps(number, n, options, batch))
+                    : remote.ask(number, 'step', [n]);
             },
             state(this: object, options: StateOptions = {}) {
-                return remoteState(this, number, 'state', options);
+                return remote.#state(this, number, 'state', options);
             },
             loadState(this: object, bytes: Uint8Array | ArrayBuffer) {
-                return remoteState(this, number, 'loadState', bytes);
+                return remote.#state(this, number, 'loadState', bytes);
             },
             generate(this: object, options?: GenerateOptions) {
-                return remoteText(this, number, options);
+                return remote.#text(this, number, options);
             },
         }) as WorkerRun;
-    };
+    }
+}
+
+/** For the entries, which have put their own modules into the options. */
+export async function startWorker(options: WorkerOptions): Promise<WorkerLab> {
+    const module = await chosenModule(options, true);
+    const remote = new Remote(
+        typeof Worker === 'undefined' ? await startInNode() : startInPage(options.worker),
+    );
+    const ask = <T>(name: string, ...args: unknown[]) => remote.ask<T>(0, name, args);
     type Known = Pick<WorkerLab, 'version' | 'isa' | 'notice' | 'config'>;
-    const { names, ...known } = await ask<Known & { names: string[] }>(0, 'start', [
+    const { names, ...known } = await ask<Known & { names: string[] }>(
+        'start',
         module,
         options.threads,
         options.thread && String(options.thread),
-    ]);
+    );
     const kernels = Object.fromEntries(
-        names.map((name) => [name, (given: unknown) => ask(0, 'kernels', [name, given])]),
+        names.map((name) => [name, (given: unknown) => ask('kernels', name, given)]),
     );
     return {
         ...known,
         kernels: kernels as WorkerLab['kernels'],
         get bytes() {
-            return ask<number>(0, 'bytes');
+            return remote.ask<number>(0, 'bytes');
         },
         get threads() {
-            return ask<number>(0, 'threads');
+            return remote.ask<number>(0, 'threads');
         },
-        useThreads: (threads) => ask(0, 'useThreads', [threads]),
+        useThreads: (threads) => ask('useThreads', threads),
         open: async (config, { batch } = {}) => {
             checkBatch(batch);
-            return remoteRun(await ask(0, 'open', [config]), batch);
+            return remote.run(await ask('open', config), batch);
         },
         load: async (bytes, options = {}) => {
             const { changes = '', batch } = typeof options === 'string' ? { changes: options } : options;
             checkBatch(batch);
-            return remoteRun(await ask(0, 'load', [bytes, changes]), batch);
+            return remote.run(await ask('load', bytes, changes), batch);
         },
-        provide: (name, bytes) => ask(0, 'provide', [name, bytes]),
-        complete: (config) => ask(0, 'complete', [config]),
-        close: () => end('this worker was closed'),
+        provide: (name, bytes) => ask('provide', name, bytes),
+        complete: (config) => ask('complete', config),
+        close: () => remote.end('this worker was closed'),
     };
 }
