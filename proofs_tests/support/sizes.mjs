@@ -39,7 +39,8 @@ export const LATER =
     35_000 + // Experiment with its charts, which a first visit fetched before
     15_000 + // one answer's way, exercises, the card at the story's end
     8_000 + // Papers: the tables and what came of them
-    2_000; // further threads of a run
+    2_000 + // further threads of a run
+    16_000; // what the proofs state, which a first visit fetched before
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;
 /** The page's font, fetched at first. */

@@ -27,6 +27,40 @@ export interface Kind {
 
 const SPACE = 36; // pixels between two marks of a curve
 
+/** The axes of x and y in these colours and letters; `rem`: pixels of one. */
+function axesOf(kind: Kind, ink: string, font: string, rem: number): uPlot.Axis[] {
+    const grid = { stroke: colourOf('--rule'), width: 1 };
+    const ticks = { show: false };
+
+    return [
+        {
+            stroke: ink,
+            font,
+            grid: { show: false },
+            ticks,
+            size: 1.75 * rem,
+            gap: 6,
+            space: 4 * rem,
+            ...(kind.doubling && { splits: [...kind.doubling], filter: (_, splits) => splits }),
+            values: (_, values) => values.map((value) => (value === null ? '' : kind.formatX(value))),
+        },
+        {
+            stroke: ink,
+            font,
+            grid,
+            ticks,
+            size: 3 * rem,
+            gap: 8,
+            space: 2.5 * rem,
+            ...(kind.log && {
+                splits: (_, __, low, high) => decades(low, high),
+                filter: (_, splits) => splits,
+            }),
+            values: (_, values) => values.map((value) => (value === null ? '' : kind.format(value))),
+        },
+    ];
+}
+
 /** One chart in `host`, of the host's width and height. */
 export class Curves {
     readonly #host: HTMLElement;
@@ -44,14 +78,11 @@ export class Curves {
         this.#marks = marks;
         if (kind.doubling) this.#range = [8, 64]; // a logarithm has no zero
         const ink = colourOf('--ink-2');
-        const rule = colourOf('--rule');
         this.#paper = colourOf('--paper');
         this.#colours = marks.map((mark) => colourOf(mark.colour));
         const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
         // uPlot scales fonts of whole pixels only.
         const font = `${Math.round(0.75 * rem)}px ${getComputedStyle(document.body).fontFamily}`;
-        const grid = { stroke: rule, width: 1 };
-        const ticks = { show: false };
         const series: uPlot.Series[] = this.#colours.flatMap((stroke) => {
             const line: uPlot.Series = { stroke, width: 2, points: { show: false }, spanGaps: true };
             const edge = { ...line, width: 0 };
@@ -82,35 +113,7 @@ export class Curves {
                               range: kind.log ? undefined : (_, low, high) => fromZero(low, high),
                           },
                 },
-                axes: [
-                    {
-                        stroke: ink,
-                        font,
-                        grid: { show: false },
-                        ticks,
-                        size: 1.75 * rem,
-                        gap: 6,
-                        space: 4 * rem,
-                        ...(kind.doubling && { splits: [...kind.doubling], filter: (_, splits) => splits }),
-                        values: (_, values) =>
-                            values.map((value) => (value === null ? '' : kind.formatX(value))),
-                    },
-                    {
-                        stroke: ink,
-                        font,
-                        grid,
-                        ticks,
-                        size: 3 * rem,
-                        gap: 8,
-                        space: 2.5 * rem,
-                        ...(kind.log && {
-                            splits: (_, __, low, high) => decades(low, high),
-                            filter: (_, splits) => splits,
-                        }),
-                        values: (_, values) =>
-                            values.map((value) => (value === null ? '' : kind.format(value))),
-                    },
-                ],
+                axes: axesOf(kind, ink, font, rem),
                 series: [{}, ...series],
                 bands,
                 hooks: {

@@ -77,43 +77,45 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
                     Tokens are whole numbers with spaces between.
                 </p>
             )}
-            {tokens && answers && (
-                <div class="scroll" tabIndex={0} role="region" aria-label="Answers of every run">
-                    <table class="asked-table">
-                        <tbody>
-                            <tr>
-                                <th scope="row">tokens</th>
-                                {answers.tokens.map((token, i) => (
-                                    <td key={i}>{written(token, values)}</td>
-                                ))}
-                            </tr>
-                            {answers.by.map(([other, told]) => (
-                                <tr key={other.id}>
-                                    <th scope="row">
-                                        <RunName entry={other} brief />
-                                    </th>
-                                    {typeof told === 'string' ? (
-                                        <td class="why" colSpan={answers.tokens.length}>
-                                            {told}
-                                        </td>
-                                    ) : (
-                                        Array.from(
-                                            told.sample.predicted ?? told.sample.confidence ?? [],
-                                            (one, i) => (
-                                                <td key={i}>
-                                                    {told.sample.classes
-                                                        ? written(one, values)
-                                                        : fixed(one, 2)}
-                                                </td>
-                                            ),
-                                        )
-                                    )}
-                                </tr>
-                            ))}
-                        </tbody>
-                    </table>
-                </div>
-            )}
+            {tokens && answers && <AnswersTable answers={answers} values={values} />}
         </details>
+    );
+}
+
+function AnswersTable({ answers, values }: { answers: Answers; values: Entry['values'] }) {
+    return (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Answers of every run">
+            <table class="asked-table">
+                <tbody>
+                    <tr>
+                        <th scope="row">tokens</th>
+                        {answers.tokens.map((token, i) => (
+                            <td key={i}>{written(token, values)}</td>
+                        ))}
+                    </tr>
+                    {answers.by.map(([other, told]) => (
+                        <tr key={other.id}>
+                            <th scope="row">
+                                <RunName entry={other} brief />
+                            </th>
+                            {typeof told === 'string' ? (
+                                <td class="why" colSpan={answers.tokens.length}>
+                                    {told}
+                                </td>
+                            ) : (
+                                Array.from(
+                                    told.sample.predicted ?? told.sample.confidence ?? [],
+                                    (one, i) => (
+                                        <td key={i}>
+                                            {told.sample.classes ? written(one, values) : fixed(one, 2)}
+                                        </td>
+                                    ),
+                                )
+                            )}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
     );
 }

@@ -40,26 +40,13 @@ export function AllSettings() {
 export function Control({ config, values, set, problem }: Props) {
     const id = useId();
     const [refused, refuse] = useState<{ text: string; why: string } | null>(null);
-    const { name, type, help } = config;
+    const { name, help } = config;
     const value = refused?.text ?? values[name] ?? '';
     const why = refused?.why ?? problem;
     const plain = !refused && isDefault(lab(), values, name);
     const commit = (text: string) => {
         const trouble = text === values[name] ? null : set(text.trim() === '' ? null : text.trim());
         refuse(trouble && { text, why: trouble.message });
-    };
-    const common = {
-        id,
-        'aria-describedby': `${NAMES[name] ? `${id}-name ` : ''}${id}-help${why ? ` ${id}-why` : ''}`,
-        'aria-invalid': why ? true : undefined,
-        onKeyUp: ({
-            key,
-            currentTarget,
-        }: KeyboardEvent & { currentTarget: HTMLInputElement | HTMLSelectElement }) => {
-            if (key === 'Enter') commit(currentTarget.value);
-        },
-        onChange: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
-            commit(currentTarget.value),
     };
     return (
         <div class={`control${plain ? '' : ' changed'}`}>
@@ -73,42 +60,7 @@ export function Control({ config, values, set, problem }: Props) {
                     {name}
                 </label>
             </span>
-            {type === 'word' ? (
-                <select {...common} value={value}>
-                    {config.choices?.map((choice) => (
-                        <option key={choice} value={choice}>
-                            {choice}
-                        </option>
-                    ))}
-                </select>
-            ) : type === 'lines' ? (
-                <textarea
-                    id={id}
-                    aria-describedby={common['aria-describedby']}
-                    aria-invalid={common['aria-invalid']}
-                    rows={6}
-                    autocomplete="off"
-                    spellcheck={false}
-                    onBlur={({ currentTarget }) => commit(currentTarget.value)}
-                    value={value}
-                />
-            ) : (
-                <input
-                    {...common}
-                    type="text"
-                    inputMode={type === 'int' ? 'numeric' : type === 'real' ? 'decimal' : 'text'}
-                    autocomplete="off"
-                    onKeyDown={(event) => {
-                        const next = stepped(config, event.currentTarget.value, event.key);
-                        if (next === null) return;
-                        event.preventDefault();
-                        event.currentTarget.value = next;
-                    }}
-                    onBlur={({ currentTarget }) => commit(currentTarget.value)}
-                    spellcheck={false}
-                    value={value}
-                />
-            )}
+            <Field id={id} config={config} value={value} why={why} commit={commit} />
             {!plain && (
                 <button
                     type="button"
@@ -133,6 +85,71 @@ export function Control({ config, values, set, problem }: Props) {
                 </p>
             )}
         </div>
+    );
+}
+
+/** Where a value is typed or chosen, by the type of its key; `why`: what is wrong with it. */
+function Field(props: {
+    id: string;
+    config: ConfigKey;
+    value: string;
+    why: string | null | undefined;
+    commit: (text: string) => void;
+}) {
+    const { id, config, value, why, commit } = props;
+    const { name, type } = config;
+    const common = {
+        id,
+        'aria-describedby': `${NAMES[name] ? `${id}-name ` : ''}${id}-help${why ? ` ${id}-why` : ''}`,
+        'aria-invalid': why ? true : undefined,
+        onKeyUp: ({
+            key,
+            currentTarget,
+        }: KeyboardEvent & { currentTarget: HTMLInputElement | HTMLSelectElement }) => {
+            if (key === 'Enter') commit(currentTarget.value);
+        },
+        onChange: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+            commit(currentTarget.value),
+    };
+    if (type === 'word')
+        return (
+            <select {...common} value={value}>
+                {config.choices?.map((choice) => (
+                    <option key={choice} value={choice}>
+                        {choice}
+                    </option>
+                ))}
+            </select>
+        );
+    if (type === 'lines')
+        return (
+            <textarea
+                id={id}
+                aria-describedby={common['aria-describedby']}
+                aria-invalid={common['aria-invalid']}
+                rows={6}
+                autocomplete="off"
+                spellcheck={false}
+                onBlur={({ currentTarget }) => commit(currentTarget.value)}
+                value={value}
+            />
+        );
+    return (
+        <input
+            {...common}
+            type="text"
+            inputMode={type === 'int' ? 'numeric' : type === 'real' ? 'decimal' : 'text'}
+            autocomplete="off"
+            onKeyDown={(event) => {
+                const next = stepped(config, event.currentTarget.value, event.key);
+                if (next === null) return;
+                event.preventDefault();
+                event.currentTarget.value = next;
+            }}
+            onBlur={({ currentTarget }) => commit(currentTarget.value)}
+            spellcheck={false}
+            value={value}
+        />
     );
 }
 

@@ -96,6 +96,27 @@ function useSeen(entry: Entry): void {
     }, [ticket]);
 }
 
+/** The run that reads, one of those that can. */
+function Readers({ entry, readers }: { entry: Entry; readers: readonly Entry[] }) {
+    return (
+        <fieldset class="tabs digits-runs">
+            <legend class="unseen">Run that reads</legend>
+            {readers.map((other, i) => (
+                <label key={other.id} class={other === entry ? 'picked' : ''}>
+                    <input
+                        type="radio"
+                        name="reader"
+                        aria-label={nameOf(other)}
+                        checked={other === entry}
+                        onChange={() => (chosen.value = i)}
+                    />
+                    <RunName entry={other} brief />
+                </label>
+            ))}
+        </fieldset>
+    );
+}
+
 function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] }) {
     useSeen(entry);
     const [counted, tabulate] = useState<(Counted & { of: Entry }) | null>(null);
@@ -115,21 +136,7 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
     return (
         <>
             <Transport />
-            <fieldset class="tabs digits-runs">
-                <legend class="unseen">Run that reads</legend>
-                {readers.map((other, i) => (
-                    <label key={other.id} class={other === entry ? 'picked' : ''}>
-                        <input
-                            type="radio"
-                            name="reader"
-                            aria-label={nameOf(other)}
-                            checked={other === entry}
-                            onChange={() => (chosen.value = i)}
-                        />
-                        <RunName entry={other} brief />
-                    </label>
-                ))}
-            </fieldset>
+            <Readers entry={entry} readers={readers} />
             <p class="say">
                 {drawnData
                     ? 'Trained on procedural digits: drawn by a generator in this page, not MNIST.'

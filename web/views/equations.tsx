@@ -83,8 +83,6 @@ export default function Equations() {
     const asked = config.value;
     const { steps, fault, current } = useSteps(draft.value ? asked : '');
     const [word, setWord] = useState('');
-    const [refused, refuse] = useState<Problem | null>(null);
-    useEffect(() => refuse(null), [asked]);
     const good = current && !fault;
     const empty = draft.value.trim() === '';
     // What was asked to train is brought into sight, once.
@@ -111,35 +109,7 @@ export default function Equations() {
                             ? `${steps.steps.length} steps, ${counted(countWeights(steps))} weights.`
                             : 'Reading …'}
                 </p>
-                <div class="row">
-                    <button
-                        type="button"
-                        class="primary"
-                        disabled={!good}
-                        onClick={() => {
-                            const problem = trainBeside();
-                            refuse(problem);
-                            if (!problem) shown.current = true;
-                        }}
-                    >
-                        Train this
-                    </button>
-                    <label class="equations-adds">
-                        <input
-                            type="checkbox"
-                            checked={residual.value === 1}
-                            onChange={({ currentTarget }) =>
-                                setView({ residual: currentTarget.checked ? 1 : 0 })
-                            }
-                        />
-                        residual connection
-                    </label>
-                </div>
-                {refused && (
-                    <p class="why" role="alert">
-                        {refused.message}.
-                    </p>
-                )}
+                <Train ready={good} done={() => (shown.current = true)} />
                 <Trained />
                 <Alike />
                 <p class="say">
@@ -171,6 +141,43 @@ export default function Equations() {
                 </section>
             )}
         </div>
+    );
+}
+
+/** The button that trains the text beside the other runs, and why that was refused. */
+function Train({ ready, done }: { ready: boolean; done: () => void }) {
+    const [refused, refuse] = useState<Problem | null>(null);
+    useEffect(() => refuse(null), [config.value]);
+    return (
+        <>
+            <div class="row">
+                <button
+                    type="button"
+                    class="primary"
+                    disabled={!ready}
+                    onClick={() => {
+                        const problem = trainBeside();
+                        refuse(problem);
+                        if (!problem) done();
+                    }}
+                >
+                    Train this
+                </button>
+                <label class="equations-adds">
+                    <input
+                        type="checkbox"
+                        checked={residual.value === 1}
+                        onChange={({ currentTarget }) => setView({ residual: currentTarget.checked ? 1 : 0 })}
+                    />
+                    residual connection
+                </label>
+            </div>
+            {refused && (
+                <p class="why" role="alert">
+                    {refused.message}.
+                </p>
+            )}
+        </>
     );
 }
 

@@ -110,102 +110,29 @@ export function Flow({ look, values, row: asked, head: wanted, setHead, write }:
     const stages = all[head]!;
     const matched = matchOf(stages);
     const at = Math.min(pointed ?? (matched ? mostOf(matched.values) : row), length - 1);
-    const name = (i: number): string =>
-        sample.tokens ? (write ?? ((token) => written(token, values)))(sample.tokens[i]!) : `row ${i + 1}`;
+    const say = write ?? ((token: number) => written(token, values));
+    const name = (i: number): string => (sample.tokens ? say(sample.tokens[i]!) : `row ${i + 1}`);
     const band = { count: length, pointed, point, row };
     return (
         <figure class="flow" aria-label="How one answer comes about">
             <div class="flow-head">
-                <fieldset class="tabs">
-                    <legend class="unseen">How close to look</legend>
-                    {ZOOMS.map((one) => (
-                        <label key={one} class={one === zoom ? 'picked' : ''}>
-                            <input
-                                type="radio"
-                                name="zoom"
-                                checked={one === zoom}
-                                onChange={() => setZoom(one)}
-                            />
-                            {ZOOM_NAMES[one]}
-                        </label>
-                    ))}
-                </fieldset>
-                {heads > 1 && zoom !== 'whole' && (
-                    <label>
-                        head{' '}
-                        <select
-                            value={head}
-                            onChange={({ currentTarget }) => setHead(Number(currentTarget.value))}
-                        >
-                            {all.map((_, one) => (
-                                <option key={one} value={one}>
-                                    {one + 1}
-                                </option>
-                            ))}
-                        </select>
-                    </label>
-                )}
-                <label class="flow-token">
-                    token{' '}
-                    <input
-                        type="range"
-                        min={0}
-                        max={length - 1}
-                        step={1}
-                        value={at}
-                        aria-valuetext={`token ${at}: ${name(at)}`}
-                        onInput={({ currentTarget }) => point(Number(currentTarget.value))}
-                    />
-                    <output class="number">
-                        {at}: {name(at)}
-                    </output>
-                </label>
+                <Zooms zoom={zoom} setZoom={setZoom} />
+                {heads > 1 && zoom !== 'whole' && <Heads count={heads} head={head} setHead={setHead} />}
+                <Slider at={at} length={length} name={name} point={point} />
             </div>
             <ol>
-                <Part title="Tokens" says={saidOf(sample.tokens !== null, questions.length > 0)}>
-                    {sample.tokens ? (
-                        <Band {...band} height={24} label="The tokens of the sequence">
-                            {(places) => <Tokens places={places} name={name} row={row} at={at} />}
-                        </Band>
-                    ) : (
-                        sample.values && (
-                            <Cells
-                                {...band}
-                                values={sample.values}
-                                channels={sample.channels}
-                                ink={isImage(values)}
-                                label="The rows of the input"
-                            />
-                        )
-                    )}
-                </Part>
+                <Input sample={sample} values={values} name={name} at={at} band={band} />
                 {zoom === 'whole' && heads > 1
-                    ? all.map((own, one) => {
-                          const match = matchOf(own);
-                          const state = own.find((stage) => stage.kind === 'states');
-                          const shown = match?.values ?? (state as { sizes?: Float32Array })?.sizes;
-                          if (!shown) return null;
-                          return (
-                              <Part
-                                  key={one}
-                                  title={`Head ${one + 1}`}
-                                  says={
-                                      match
-                                          ? `looks most at token ${mostOf(match.values)}, ${name(mostOf(match.values))}: ${percent(match.values[mostOf(match.values)]!)}`
-                                          : 'how full its state is'
-                                  }
-                              >
-                                  <Bars {...band} values={shown} label={`Head ${one + 1}`} />
-                                  <button
-                                      type="button"
-                                      class="quiet"
-                                      onClick={() => (setHead(one), setZoom('head'))}
-                                  >
-                                      Look into head {one + 1}
-                                  </button>
-                              </Part>
-                          );
-                      })
+                    ? all.map((own, one) => (
+                          <HeadView
+                              key={one}
+                              stages={own}
+                              head={one}
+                              name={name}
+                              band={band}
+                              open={() => (setHead(one), setZoom('head'))}
+                          />
+                      ))
                     : stages.map((stage) => (
                           <StageView
                               key={stage.id}
@@ -223,15 +150,121 @@ export function Flow({ look, values, row: asked, head: wanted, setHead, write }:
                     </Part>
                 )}
                 <Part title="Answer" says="">
-                    <Said
-                        look={look}
-                        row={row}
-                        questions={questions}
-                        write={write ?? ((token) => written(token, values))}
-                    />
+                    <Said look={look} row={row} questions={questions} write={say} />
                 </Part>
             </ol>
         </figure>
+    );
+}
+
+function Zooms({ zoom, setZoom }: { zoom: Zoom; setZoom: (zoom: Zoom) => void }) {
+    return (
+        <fieldset class="tabs">
+            <legend class="unseen">How close to look</legend>
+            {ZOOMS.map((one) => (
+                <label key={one} class={one === zoom ? 'picked' : ''}>
+                    <input type="radio" name="zoom" checked={one === zoom} onChange={() => setZoom(one)} />
+                    {ZOOM_NAMES[one]}
+                </label>
+            ))}
+        </fieldset>
+    );
+}
+function Heads({ count, head, setHead }: { count: number; head: number; setHead: (head: number) => void }) {
+    return (
+        <label>
+            head{' '}
+            <select value={head} onChange={({ currentTarget }) => setHead(Number(currentTarget.value))}>
+                {Array.from({ length: count }, (_, one) => (
+                    <option key={one} value={one}>
+                        {one + 1}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+}
+function Slider(props: {
+    at: number;
+    length: number;
+    name: (i: number) => string;
+    point: (at: number) => void;
+}) {
+    const { at, length, name, point } = props;
+    return (
+        <label class="flow-token">
+            token{' '}
+            <input
+                type="range"
+                min={0}
+                max={length - 1}
+                step={1}
+                value={at}
+                aria-valuetext={`token ${at}: ${name(at)}`}
+                onInput={({ currentTarget }) => point(Number(currentTarget.value))}
+            />
+            <output class="number">
+                {at}: {name(at)}
+            </output>
+        </label>
+    );
+}
+/** What the sequence is, token by token or as rows of numbers. */
+function Input(props: {
+    sample: Look['sample'];
+    values: Values;
+    name: (i: number) => string;
+    at: number;
+    band: BandProps;
+}) {
+    const { sample, values, name, at, band } = props;
+    return (
+        <Part title="Tokens" says={saidOf(sample.tokens !== null, questionsOf(sample).length > 0)}>
+            {sample.tokens ? (
+                <Band {...band} height={24} label="The tokens of the sequence">
+                    {(places) => <Tokens places={places} name={name} row={band.row} at={at} />}
+                </Band>
+            ) : (
+                sample.values && (
+                    <Cells
+                        {...band}
+                        values={sample.values}
+                        channels={sample.channels}
+                        ink={isImage(values)}
+                        label="The rows of the input"
+                    />
+                )
+            )}
+        </Part>
+    );
+}
+/** What one head of several looks at, or how full its state is. */
+function HeadView(props: {
+    stages: readonly Stage[];
+    head: number;
+    name: (i: number) => string;
+    band: BandProps;
+    open: () => void;
+}) {
+    const { stages, head, name, band, open } = props;
+    const match = matchOf(stages);
+    const state = stages.find((stage) => stage.kind === 'states');
+    const shown = match?.values ?? (state as { sizes?: Float32Array })?.sizes;
+    if (!shown) return null;
+    return (
+        <Part
+            title={`Head ${head + 1}`}
+            says={
+                match
+                    ? `looks most at token ${mostOf(match.values)}, ${name(mostOf(match.values))}: ${percent(match.values[mostOf(match.values)]!)}`
+                    : 'how full its state is'
+            }
+        >
+            <Bars {...band} values={shown} label={`Head ${head + 1}`} />
+            <button type="button" class="quiet" onClick={open}>
+                Look into head {head + 1}
+            </button>
+        </Part>
     );
 }
 const isImage = (values: Values): boolean => taskOf(lab(), values)?.images === true;
@@ -399,6 +432,107 @@ function Cells({
 }
 
 const LINKS = 34; // pixels between two bands that are linked
+type Of<K extends Stage['kind']> = Extract<Stage, { kind: K }>;
+/** What the head hands to its answer, and where that comes from. */
+function Copy({
+    stage,
+    match,
+    band,
+}: {
+    stage: Of<'strip'>;
+    match: Of<'bars'> | undefined;
+    band: BandProps;
+}) {
+    return (
+        <>
+            {match && (
+                <Band {...band} height={LINKS} label="From each token that is looked at to the question">
+                    {(places, height) =>
+                        copyLinks(match.values, places, band.row, height).map(
+                            ({ from, d, wide, negative }) => (
+                                <path
+                                    key={from}
+                                    class={negative ? 'link minus' : 'link'}
+                                    d={d}
+                                    stroke-width={wide}
+                                />
+                            ),
+                        )
+                    }
+                </Band>
+            )}
+            <Matrix
+                label="output of the head"
+                values={stage.values}
+                rows={1}
+                columns={stage.channels}
+                signed
+                row="question"
+                column="channel"
+            />
+        </>
+    );
+}
+function Taps({ stage, title, band, at }: { stage: Of<'taps'>; title: string; band: BandProps; at: number }) {
+    return (
+        <>
+            <Band
+                {...band}
+                height={LINKS}
+                label={`${title}: ${Array.from(stage.taps, (tap) => round(tap)).join(', ')}`}
+            >
+                {(places, height) =>
+                    tapLinks(stage.taps, places, height).map(({ from, to, d, wide, negative }) => (
+                        <path
+                            key={`${from} ${to}`}
+                            class={`link${negative ? ' minus' : ''}${to === at ? ' near' : ''}`}
+                            d={d}
+                            stroke-width={wide}
+                        />
+                    ))
+                }
+            </Band>
+            <p class="flow-taps number">
+                {Array.from(
+                    stage.taps,
+                    (tap, back) =>
+                        `${['itself', 'one back', 'two back'][back] ?? `${back} back`} ${signed(tap.toFixed(2))}`,
+                ).join(' · ')}
+            </p>
+        </>
+    );
+}
+function Bins({ stage, title, band }: { stage: Of<'bins'>; title: string; band: BandProps }) {
+    return (
+        <Band {...band} height={BAR_HEIGHT} label={`${title}: ${stage.answers.length} bins of ${stage.size}`}>
+            {(places, height) => {
+                const rung = inBins(stage.answers, stage.size);
+                const top = rung.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+                return (
+                    <>
+                        {stage.answers.map((_, bin) => {
+                            const { x } = places[bin * stage.size]!;
+                            return (
+                                <line key={bin} class="bin" x1={x + 0.5} x2={x + 0.5} y1={0} y2={height} />
+                            );
+                        })}
+                        {bars(rung, places, height, top).map(({ token, x, y, width, height }) => (
+                            <rect
+                                key={token}
+                                class={rung[token]! < 0 ? 'share minus' : 'share'}
+                                x={x}
+                                y={y}
+                                width={width}
+                                height={height}
+                                data-value={rung[token]}
+                            />
+                        ))}
+                    </>
+                );
+            }}
+        </Band>
+    );
+}
 function StageView({
     stage,
     stages,
@@ -416,121 +550,21 @@ function StageView({
     brief: boolean;
 }) {
     const [title, says] = WORDS[stage.id] ?? [stage.id, ''];
-    const match = matchOf(stages);
     if (brief && stage.kind === 'strip' && !['k', 'output', 'h', 'x_f'].includes(stage.id)) return null;
     const drawn = (() => {
         switch (stage.kind) {
             case 'strip':
                 if (stage.id !== 'output')
                     return <Cells {...band} values={stage.values} channels={stage.channels} label={title} />;
-                return (
-                    <>
-                        {match && (
-                            <Band
-                                {...band}
-                                height={LINKS}
-                                label="From each token that is looked at to the question"
-                            >
-                                {(places, height) =>
-                                    copyLinks(match.values, places, row, height).map(
-                                        ({ from, d, wide, negative }) => (
-                                            <path
-                                                key={from}
-                                                class={negative ? 'link minus' : 'link'}
-                                                d={d}
-                                                stroke-width={wide}
-                                            />
-                                        ),
-                                    )
-                                }
-                            </Band>
-                        )}
-                        <Matrix
-                            label="output of the head"
-                            values={stage.values}
-                            rows={1}
-                            columns={stage.channels}
-                            signed
-                            row="question"
-                            column="channel"
-                        />
-                    </>
-                );
+                return <Copy stage={stage} match={matchOf(stages)} band={band} />;
             case 'taps':
-                return (
-                    <>
-                        <Band
-                            {...band}
-                            height={LINKS}
-                            label={`${title}: ${Array.from(stage.taps, (tap) => round(tap)).join(', ')}`}
-                        >
-                            {(places, height) =>
-                                tapLinks(stage.taps, places, height).map(
-                                    ({ from, to, d, wide, negative }) => (
-                                        <path
-                                            key={`${from} ${to}`}
-                                            class={`link${negative ? ' minus' : ''}${to === at ? ' near' : ''}`}
-                                            d={d}
-                                            stroke-width={wide}
-                                        />
-                                    ),
-                                )
-                            }
-                        </Band>
-                        <p class="flow-taps number">
-                            {Array.from(
-                                stage.taps,
-                                (tap, back) =>
-                                    `${['itself', 'one back', 'two back'][back] ?? `${back} back`} ${signed(tap.toFixed(2))}`,
-                            ).join(' · ')}
-                        </p>
-                    </>
-                );
+                return <Taps stage={stage} title={title} band={band} at={at} />;
             case 'reach':
                 return <Bars {...band} values={reaching(stage.back, row, band.count)} label={title} />;
             case 'bars':
                 return <Bars {...band} values={stage.values} label={title} />;
             case 'bins':
-                return (
-                    <Band
-                        {...band}
-                        height={BAR_HEIGHT}
-                        label={`${title}: ${stage.answers.length} bins of ${stage.size}`}
-                    >
-                        {(places, height) => {
-                            const rung = inBins(stage.answers, stage.size);
-                            const top = rung.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-                            return (
-                                <>
-                                    {stage.answers.map((_, bin) => {
-                                        const { x } = places[bin * stage.size]!;
-                                        return (
-                                            <line
-                                                key={bin}
-                                                class="bin"
-                                                x1={x + 0.5}
-                                                x2={x + 0.5}
-                                                y1={0}
-                                                y2={height}
-                                            />
-                                        );
-                                    })}
-                                    {bars(rung, places, height, top).map(({ token, x, y, width, height }) => (
-                                        <rect
-                                            key={token}
-                                            class={rung[token]! < 0 ? 'share minus' : 'share'}
-                                            x={x}
-                                            y={y}
-                                            width={width}
-                                            height={height}
-                                            data-value={rung[token]}
-                                        />
-                                    ))}
-                                </>
-                            );
-                        }}
-                    </Band>
-                );
+                return <Bins stage={stage} title={title} band={band} />;
             case 'states':
                 return (
                     <>

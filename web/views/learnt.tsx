@@ -87,6 +87,29 @@ function filterSentence({ data, shape }: Tensor): string {
     );
 }
 
+export function Choice(props: {
+    name: string;
+    value: string;
+    choices: readonly (readonly [string, string])[];
+    set: (value: string) => void;
+}) {
+    const { name, value, choices, set } = props;
+    return (
+        <label>
+            {name}
+            <select value={value} onChange={({ currentTarget }) => set(currentTarget.value)}>
+                {choices.map(([one, says]) => (
+                    <option key={one} value={one}>
+                        {says}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+}
+/** The choices 0 to n - 1. */
+export const numbered = (n: number) => Array.from({ length: n }, (_, i) => [String(i), String(i)] as const);
+
 /** Focus: the coefficients of every bin, one filter's frequency and impulse response. */
 function Theta({ now }: { now: Look }) {
     const theta = find(now, 'mixer.theta');
@@ -115,21 +138,13 @@ function Theta({ now }: { now: Look }) {
             <div class="options">
                 {(['bin', 'channel', 'filter'] as const).map((what) =>
                     counts[what] > 1 ? (
-                        <label key={what}>
-                            {what}
-                            <select
-                                value={at[what]}
-                                onChange={({ currentTarget }) =>
-                                    pick({ ...at, [what]: Number(currentTarget.value) })
-                                }
-                            >
-                                {Array.from({ length: counts[what] }, (_, i) => (
-                                    <option key={i} value={i}>
-                                        {i}
-                                    </option>
-                                ))}
-                            </select>
-                        </label>
+                        <Choice
+                            key={what}
+                            name={what}
+                            value={String(at[what])}
+                            choices={numbered(counts[what])}
+                            set={(one) => pick({ ...at, [what]: Number(one) })}
+                        />
                     ) : null,
                 )}
                 <span class="number">

@@ -48,10 +48,6 @@ export default function OwnTable({ entry: { values } }: { entry: Entry }) {
 function Chosen({ table, values }: { table: TableSummary; values: Entry['values'] }) {
     const { inputs, target } = chosen(table, values);
     const { columns, rows, preview } = table;
-    const gaps = [...new Set([...inputs, target])].flatMap((i) => {
-        const column = columns[i];
-        return column?.missing ? [column] : [];
-    });
     const read = (at: number, on: boolean) => {
         const next = columns.map((_, i) => i).filter((i) => (i === at ? on : inputs.includes(i)));
         chooseInTable({ inputs: next.map((i) => columnKey(table, i)).join(',') });
@@ -114,18 +110,33 @@ function Chosen({ table, values }: { table: TableSummary; values: Entry['values'
                     </tbody>
                 </table>
             </div>
-            {gaps.length > 0 && (
-                <p class="warning">
-                    Missing:{' '}
-                    {gaps
-                        .map(
-                            ({ name, missing, line }) =>
-                                `${counted(missing)} of ${name} (the first in line ${line})`,
-                        )
-                        .join(', ')}
-                    ; {TREATED[values['missing'] ?? 'refuse']}.
-                </p>
-            )}
+            <Missing
+                from={[...inputs, target].map((i) => columns[i])}
+                treated={TREATED[values['missing'] ?? 'refuse']}
+            />
         </>
+    );
+}
+
+/** Which of these columns have gaps, and what is done with those. */
+function Missing({
+    from,
+    treated,
+}: {
+    from: readonly (TableSummary['columns'][number] | undefined)[];
+    treated: string | undefined;
+}) {
+    const gaps = [...new Set(from)].flatMap((column) => (column?.missing ? [column] : []));
+    if (!gaps.length) return null;
+    return (
+        <p class="warning">
+            Missing:{' '}
+            {gaps
+                .map(
+                    ({ name, missing, line }) => `${counted(missing)} of ${name} (the first in line ${line})`,
+                )
+                .join(', ')}
+            ; {treated}.
+        </p>
     );
 }

@@ -71,6 +71,48 @@ function Below() {
     );
 }
 
+/** The step that is read, while the page is scrolled: the one under a line a third of the way down; above the
+ * first it is the first. */
+function useRead(
+    host: { current: HTMLElement | null },
+    gone: { current: number },
+    read: (step: number) => void,
+) {
+    useEffect(() => {
+        let frame = 0;
+        const look = () => {
+            frame = 0;
+            if (performance.now() - gone.current < 800) return;
+            const tops = [...host.current!.querySelectorAll('.step')].map(
+                (one) => one.getBoundingClientRect().top,
+            );
+            read(Math.max(1, tops.filter((top) => top < innerHeight * READ_AT).length));
+        };
+        const scrolled = () => void (frame ||= requestAnimationFrame(look));
+        addEventListener('scroll', scrolled, { passive: true });
+        return () => {
+            removeEventListener('scroll', scrolled);
+            cancelAnimationFrame(frame);
+        };
+    }, []);
+}
+/** The arrow keys go on and back by a step, where nothing else takes them. */
+function useArrows(now: number, go: (step: number) => void) {
+    useLayoutEffect(() => {
+        const turn = (event: KeyboardEvent) => {
+            const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            const held = (event.target as HTMLElement).closest(
+                'input, select, textarea, dialog, [role=slider]',
+            );
+            if (!by || held || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+            event.preventDefault();
+            go(now + by);
+        };
+        addEventListener('keydown', turn);
+        return () => removeEventListener('keydown', turn);
+    }, [now]);
+}
+
 export default function Start() {
     const [now, setNow] = useState(1);
     const host = useRef<HTMLDivElement>(null);
@@ -93,36 +135,9 @@ export default function Start() {
         // Once drawings have their heights.
         if (wanted > 1 && wanted <= ALL)
             setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);
-        // The step under a line a third of the way down is read; above the first it is the first.
-        let frame = 0;
-        const look = () => {
-            frame = 0;
-            if (performance.now() - gone.current < 800) return;
-            const tops = [...host.current!.querySelectorAll('.step')].map(
-                (one) => one.getBoundingClientRect().top,
-            );
-            setNow(Math.max(1, tops.filter((top) => top < innerHeight * READ_AT).length));
-        };
-        const scrolled = () => void (frame ||= requestAnimationFrame(look));
-        addEventListener('scroll', scrolled, { passive: true });
-        return () => {
-            removeEventListener('scroll', scrolled);
-            cancelAnimationFrame(frame);
-        };
     }, []);
-    useLayoutEffect(() => {
-        const turn = (event: KeyboardEvent) => {
-            const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-            const held = (event.target as HTMLElement).closest(
-                'input, select, textarea, dialog, [role=slider]',
-            );
-            if (!by || held || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-            event.preventDefault();
-            go(now + by);
-        };
-        addEventListener('keydown', turn);
-        return () => removeEventListener('keydown', turn);
-    }, [now]);
+    useRead(host, gone, setNow);
+    useArrows(now, go);
     const detail = told(now);
     useEffect(() => {
         if (begun.current && view.peek().view === 'start') setView({ detail });
@@ -144,21 +159,7 @@ export default function Start() {
                 </Both>
             </section>
             <Below />
-            <nav class="steps" aria-label="Steps">
-                <ol>
-                    {['See', ...STEPS.map(([name]) => name)].map((name, i) => (
-                        <li key={name}>
-                            <button
-                                type="button"
-                                aria-current={now === i + 1 ? 'step' : undefined}
-                                onClick={() => go(i + 1)}
-                            >
-                                <span class="number">{i + 1}</span> <span class="step-name">{name}</span>
-                            </button>
-                        </li>
-                    ))}
-                </ol>
-            </nav>
+            <Steps now={now} go={go} />
             {STEPS.map(([, title, Step], i) => (
                 <section
                     key={title}
@@ -181,5 +182,25 @@ export default function Start() {
                 </section>
             ))}
         </div>
+    );
+}
+
+function Steps({ now, go }: { now: number; go: (step: number) => void }) {
+    return (
+        <nav class="steps" aria-label="Steps">
+            <ol>
+                {['See', ...STEPS.map(([name]) => name)].map((name, i) => (
+                    <li key={name}>
+                        <button
+                            type="button"
+                            aria-current={now === i + 1 ? 'step' : undefined}
+                            onClick={() => go(i + 1)}
+                        >
+                            <span class="number">{i + 1}</span> <span class="step-name">{name}</span>
+                        </button>
+                    </li>
+                ))}
+            </ol>
+        </nav>
     );
 }

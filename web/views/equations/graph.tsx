@@ -18,21 +18,24 @@ const shapeOf = (shape: readonly number[]) => shape.join('×');
 const again = ({ x, y, width }: { x: number; y: number; width: number }) =>
     `M${x + width - 8} ${y + 12}a4.5 4.5 0 1 1 -2 -5.5m2.5 -2.5v3.5h-3.5`;
 
+/** What stands in each box: the input's, then those of the steps. */
+const boxesOf = (steps: EquationSteps['steps']) => [
+    { title: 'x', says: 'the input', name: '', below: '', keeps: false },
+    ...steps.map((step) => ({
+        title: step.name || step.function,
+        says: `${step.name ? `${step.function} ` : ''}${shapeOf(step.shape)}`,
+        name: step.name,
+        below: [
+            ...step.states.map(({ name, shape }) => `state ${name} ${shapeOf(shape)}`),
+            ...step.weights.map(({ name, shape }) => `${name} ${shapeOf(shape)}`),
+        ].join(', '),
+        keeps: step.states.length > 0,
+    })),
+];
+
 export function Graph({ steps: { steps, output }, stale }: { steps: EquationSteps; stale: boolean }) {
     const [chosen, choose] = useState('');
-    const boxes = [
-        { title: 'x', says: 'the input', name: '', below: '', keeps: false },
-        ...steps.map((step) => ({
-            title: step.name || step.function,
-            says: `${step.name ? `${step.function} ` : ''}${shapeOf(step.shape)}`,
-            name: step.name,
-            below: [
-                ...step.states.map(({ name, shape }) => `state ${name} ${shapeOf(shape)}`),
-                ...step.weights.map(({ name, shape }) => `${name} ${shapeOf(shape)}`),
-            ].join(', '),
-            keeps: step.states.length > 0,
-        })),
-    ];
+    const boxes = boxesOf(steps);
     const wide = ({ title, says, below }: (typeof boxes)[number]) =>
         16 + LETTER * Math.max(title.length, says.length, below.length * 0.85);
     const { width, height, ...laid } = layers(

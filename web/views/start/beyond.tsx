@@ -21,7 +21,7 @@ import { begun, lab } from '../../state/page.ts';
 import { openLesson } from '../../state/start.ts';
 import { openView } from '../../state/viewing.ts';
 import { useAnswer } from '../theorems/answer.ts';
-import { Slider } from '../theorems/parts.tsx';
+import { Slider } from '../theorems/controls.tsx';
 import { Stems } from '../theorems/stems.tsx';
 import { Arcs } from './arcs.tsx';
 import { Chosen } from './chosen.tsx';
@@ -129,10 +129,9 @@ function Positions() {
     );
 }
 
-/** The same tokens in another order, through both models. */
-function Torn() {
+/** What attention makes of the line, and both models of the same tokens in another order; null: not yet. */
+function useTorn() {
     const asked = line.value;
-    const [apart, setApart] = useState(false);
     const [seen, setSeen] = useState<{
         tokens: readonly number[];
         before: Look;
@@ -153,7 +152,14 @@ function Torn() {
             gone = true;
         };
     }, [ready, asked]);
-    if (!ready || !seen)
+    return ready ? seen : null;
+}
+
+/** The same tokens in another order, through both models. */
+function Torn() {
+    const [apart, setApart] = useState(false);
+    const seen = useTorn();
+    if (!seen)
         return (
             <>
                 <Progress kind="attention" name="Attention" />

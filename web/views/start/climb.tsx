@@ -1,70 +1,116 @@
-// climb.tsx: held-out answers over the batches of training, with the line that guessing reaches.
+// climb.tsx: shares of right answers as curves, with the line that guessing reaches: over the batches of
+// training, or over what else a step tries.
+import type { ComponentChildren } from 'preact';
 import { KINDS, modelOf, NAMES, PAIRS, type Kind } from '../../state/story.ts';
 import { Drawing } from '../drawing.tsx';
 import { Ends, enlarged, type End } from './ends.tsx';
 
 const STEPS = 120;
-const MARGINS = [40, 128, 12, 28];
-const HEIGHT = 220;
-type Four = [number, number, number, number];
 
-export function Climb({ kinds }: { kinds: readonly Kind[] }) {
+/** A place, and the share of right answers there. */
+export type Point = readonly [number, number];
+interface Frame {
+    /** Where a place is; where the first and the last are, and the upper end. */
+    x: (place: number) => number;
+    from: number;
+    to: number;
+    top: number;
+    /** Where 0 % is, and the picture's lower end. */
+    foot: number;
+    height: number;
+    width: number;
+    /** The line of guessing. */
+    guess: ComponentChildren;
+}
+interface Props {
+    label: string;
+    height: number;
+    /** Pixels for what stands below the curves. */
+    below: number;
+    /** The last place. */
+    last: number;
+    curves: readonly (readonly [Kind, readonly Point[]])[];
+    /** Each point has a disc, not only the last. */
+    discs?: boolean;
+    /** The places, and the line of guessing. */
+    children: (frame: Frame) => ComponentChildren;
+}
+export function Shares({ label, height: tall, below, last, curves, discs, children }: Props) {
     return (
-        <Drawing
-            height={() => HEIGHT * enlarged()}
-            class="climb"
-            label={`Share of right answers over ${STEPS} batches; guessing reaches one of ${PAIRS}`}
-        >
+        <Drawing height={() => tall * enlarged()} class="climb" label={label}>
             {(width, height) => {
-                const [left, right, top, bottom] = MARGINS.map((pixels) => pixels * enlarged()) as Four;
-                const x = (step: number) => left + (step / STEPS) * (width - left - right);
-                const y = (share: number) => height - bottom - share * (height - top - bottom);
+                const large = enlarged();
+                const [from, to, top, foot] = [
+                    40 * large,
+                    width - 128 * large,
+                    12 * large,
+                    height - below * large,
+                ];
+                const x = (place: number) => from + (place / last) * (to - from);
+                const y = (share: number) => foot - share * (foot - top);
+                const guess = <line class="guess" x1={from} x2={to} y1={y(1 / PAIRS)} y2={y(1 / PAIRS)} />;
                 const ends: End[] = [{ name: `guessing: 1 of ${PAIRS}`, y: y(1 / PAIRS) }];
-                const curves = KINDS.filter((kind) => kinds.includes(kind)).map((kind) => {
-                    const entry = modelOf(kind);
-                    void entry?.live.value;
-                    const points = entry?.history.points ?? [];
-                    const last = points[points.length - 1];
-                    if (!last) return null;
-                    ends.push({ name: NAMES[kind], y: y(last.accuracy), tone: `of-${kind}` });
-                    return (
-                        <g key={kind} class={`of-${kind}`}>
-                            <polyline
-                                points={points
-                                    .map(({ step, accuracy }) => `${x(step)},${y(accuracy)}`)
-                                    .join(' ')}
-                            />
-                            <circle cx={x(last.step)} cy={y(last.accuracy)} r={4} />
-                        </g>
-                    );
-                });
+                for (const [kind, points] of curves)
+                    if (points.length)
+                        ends.push({ name: NAMES[kind], y: y(points.at(-1)![1]), tone: `of-${kind}` });
                 return (
                     <>
                         {[0, 0.5, 1].map((share) => (
                             <g key={share} class="axis-line">
-                                <line x1={left} x2={width - right} y1={y(share)} y2={y(share)} />
-                                <text x={left - 6} y={y(share)} text-anchor="end" dominant-baseline="central">
+                                <line x1={from} x2={to} y1={y(share)} y2={y(share)} />
+                                <text x={from - 6} y={y(share)} text-anchor="end" dominant-baseline="central">
                                     {100 * share} %
                                 </text>
                             </g>
                         ))}
-                        {[0, 40, 80, 120].map((step) => (
-                            <text key={step} x={x(step)} y={height - 8} text-anchor="middle">
-                                {step === STEPS ? `${step} batches` : step}
-                            </text>
+                        {children({ x, from, to, top, foot, height, width, guess })}
+                        {curves.map(([kind, points]) => (
+                            <g key={kind} class={`of-${kind}`}>
+                                <polyline
+                                    points={points
+                                        .map(([place, share]) => `${x(place)},${y(share)}`)
+                                        .join(' ')}
+                                />
+                                {points.slice(discs ? 0 : -1).map(([place, share], i) => (
+                                    <circle key={i} cx={x(place)} cy={y(share)} r={4} />
+                                ))}
+                            </g>
                         ))}
-                        <line
-                            class="guess"
-                            x1={left}
-                            x2={width - right}
-                            y1={y(1 / PAIRS)}
-                            y2={y(1 / PAIRS)}
-                        />
-                        {curves}
-                        <Ends ends={ends} x={width - right + 10} low={top} high={height - bottom} />
+                        <Ends ends={ends} x={to + 10} low={top} high={foot} />
                     </>
                 );
             }}
         </Drawing>
+    );
+}
+
+export function Climb({ kinds }: { kinds: readonly Kind[] }) {
+    const curves = KINDS.filter((kind) => kinds.includes(kind)).flatMap((kind) => {
+        const entry = modelOf(kind);
+        void entry?.live.value;
+        const points = entry?.history.points ?? [];
+        return points.length
+            ? [[kind, points.map(({ step, accuracy }): Point => [step, accuracy])] as const]
+            : [];
+    });
+    return (
+        <Shares
+            label={`Share of right answers over ${STEPS} batches; guessing reaches one of ${PAIRS}`}
+            height={220}
+            below={28}
+            last={STEPS}
+            curves={curves}
+        >
+            {({ x, height, guess }) => (
+                <>
+                    {[0, 40, 80, 120].map((step) => (
+                        <text key={step} x={x(step)} y={height - 8} text-anchor="middle">
+                            {step === STEPS ? `${step} batches` : step}
+                        </text>
+                    ))}
+                    {guess}
+                </>
+            )}
+        </Shares>
     );
 }

@@ -14,7 +14,6 @@ import {
     learnt,
     line,
     modelOf,
-    NAMES,
     PAIRS,
     question,
     rightOf,
@@ -23,12 +22,12 @@ import {
     tryAt,
     wanted,
     type Kind,
+    type Told,
 } from '../../state/story.ts';
-import { Drawing } from '../drawing.tsx';
 import { FlowPart } from '../flow_part.tsx';
 import { Arcs } from './arcs.tsx';
-import { Climb } from './climb.tsx';
-import { Ends, enlarged, type End } from './ends.tsx';
+import { Climb, Shares, type Point } from './climb.tsx';
+import { enlarged } from './ends.tsx';
 import { Beside, Choices, Live, Progress, share, two, type StepProps } from './frame.tsx';
 import { Written, written } from './icons.tsx';
 import { Line } from './line.tsx';
@@ -52,13 +51,62 @@ function Waiting({ kind, name }: { kind: Kind; name: string }) {
     return isTrained(kind) ? null : <Progress kind={kind} name={name} />;
 }
 
+/** The weights of the filter, each a slider; settings to try, and the way back to what was learnt. */
+function Taps({ taps, ready }: { taps: readonly number[] | null; ready: boolean }) {
+    const set = (i: number, value: number) => (hand.value = taps!.map((tap, j) => (j === i ? value : tap)));
+    return (
+        <>
+            <div class="taps">
+                {TAPS.map((name, i) => (
+                    <label key={name} class="tap signed">
+                        <span>{name}</span>
+                        <output class="number">{taps ? two(taps[i]!) : '–'}</output>
+                        <input
+                            type="range"
+                            min={-MOST_TAP}
+                            max={MOST_TAP}
+                            step={0.05}
+                            value={taps?.[i] ?? 0}
+                            disabled={!ready}
+                            aria-valuetext={taps ? two(taps[i]!) : 'not yet learnt'}
+                            onInput={({ currentTarget }) => set(i, Number(currentTarget.value))}
+                        />
+                        <span class="ends" aria-hidden="true">
+                            {[-MOST_TAP, 0, MOST_TAP].map((end) => (
+                                <span key={end}>{signed(String(end))}</span>
+                            ))}
+                        </span>
+                    </label>
+                ))}
+            </div>
+            <div class="row">
+                <button type="button" disabled={!ready} onClick={() => set(1, 0)}>
+                    Second to 0
+                </button>
+                {POSES.map(([name, values]) => (
+                    <button key={name} type="button" disabled={!ready} onClick={() => (hand.value = values)}>
+                        {name}
+                    </button>
+                ))}
+                <button
+                    type="button"
+                    class="primary"
+                    disabled={!hand.value}
+                    onClick={() => (hand.value = null)}
+                >
+                    Put it back
+                </button>
+            </div>
+        </>
+    );
+}
+
 export function Hands({ children }: StepProps) {
     const now = told.value.keys;
     const tokens = now?.line ?? line.value;
     const taps = hand.value ?? learnt.value;
     const ready = isTrained('keys') && now && taps;
     const live = modelOf('keys')?.live.value;
-    const set = (i: number, value: number) => (hand.value = taps!.map((tap, j) => (j === i ? value : tap)));
     const right = now?.hand ? now.share : accuracyOf('keys');
     return (
         <Beside
@@ -69,52 +117,7 @@ export function Hands({ children }: StepProps) {
                         Move the three weights of the trained model, and it answers with yours. Take the
                         second down to 0: what is left?
                     </p>
-                    <div class="taps">
-                        {TAPS.map((name, i) => (
-                            <label key={name} class="tap signed">
-                                <span>{name}</span>
-                                <output class="number">{taps ? two(taps[i]!) : '–'}</output>
-                                <input
-                                    type="range"
-                                    min={-MOST_TAP}
-                                    max={MOST_TAP}
-                                    step={0.05}
-                                    value={taps?.[i] ?? 0}
-                                    disabled={!ready}
-                                    aria-valuetext={taps ? two(taps[i]!) : 'not yet learnt'}
-                                    onInput={({ currentTarget }) => set(i, Number(currentTarget.value))}
-                                />
-                                <span class="ends" aria-hidden="true">
-                                    {[-MOST_TAP, 0, MOST_TAP].map((end) => (
-                                        <span key={end}>{signed(String(end))}</span>
-                                    ))}
-                                </span>
-                            </label>
-                        ))}
-                    </div>
-                    <div class="row">
-                        <button type="button" disabled={!ready} onClick={() => set(1, 0)}>
-                            Second to 0
-                        </button>
-                        {POSES.map(([name, values]) => (
-                            <button
-                                key={name}
-                                type="button"
-                                disabled={!ready}
-                                onClick={() => (hand.value = values)}
-                            >
-                                {name}
-                            </button>
-                        ))}
-                        <button
-                            type="button"
-                            class="primary"
-                            disabled={!hand.value}
-                            onClick={() => (hand.value = null)}
-                        >
-                            Put it back
-                        </button>
-                    </div>
+                    <Taps taps={taps} ready={Boolean(ready)} />
                 </>
             }
         >
@@ -203,27 +206,26 @@ function useStages(host: { current: HTMLElement | null }, ready: boolean) {
     };
 }
 
-export function Answer({ children }: StepProps) {
-    const { keys, attention } = told.value;
-    const tokens = keys?.line ?? line.value;
-    const host = useRef<HTMLDivElement>(null);
-    const [open, setOpen] = useState(false);
-    const ours = keys?.look;
-    const theirs = attention?.line === tokens ? attention.look : null;
-    const { stage, play, choose } = useStages(host, isTrained('keys') && Boolean(ours?.map));
+/** Where the value of the question stands. */
+const valueOf = (tokens: readonly number[]) => tokens.indexOf(tokens[question.value]!) + 1;
+/** The three stages of the answer, each a sentence of what the model did. */
+function Stages(props: {
+    tokens: readonly number[];
+    now: Told | undefined;
+    stage: Stage;
+    choose: (stage: Stage) => void;
+}) {
+    const { tokens, now, stage, choose } = props;
     const i = question.value;
     const [key, value] = [written(tokens[i]!), `the ${written(wanted(tokens, i))}`];
-    const valueAt = tokens.indexOf(tokens[i]!) + 1;
-    const row = ours?.map ? rowOf(ours) : null;
-    const other = theirs?.map ? rowOf(theirs) : null;
-    const found = row ? mostOf(row) : valueAt;
-    const most = other ? mostOf(other) : 0;
-    const answer = ours ? ours.sample.predicted![i]! : null;
+    const row = now?.look.map ? rowOf(now.look) : null;
+    const found = row ? mostOf(row) : valueOf(tokens);
+    const answer = now ? now.look.sample.predicted![i]! : null;
     const stages: readonly (readonly [Stage, string, ComponentChildren])[] = [
         [
             1,
             'Remember',
-            keys?.hand
+            now?.hand
                 ? 'You have set what each label takes in.'
                 : `Each label takes in the one before it: the label of ${value} now says ${key}.`,
         ],
@@ -246,28 +248,76 @@ export function Answer({ children }: StepProps) {
         ],
     ];
     return (
+        <ol class="stages">
+            {stages.map(([at, name, sentence]) => (
+                <li key={at} class={stage < at ? 'to-come' : ''}>
+                    <button type="button" aria-pressed={stage === at} onClick={() => choose(at)}>
+                        {name}
+                    </button>
+                    <span>{sentence}</span>
+                </li>
+            ))}
+        </ol>
+    );
+}
+
+/** What attention without a filter makes of the same question. */
+function Unfiltered({
+    tokens,
+    look,
+    weights,
+}: {
+    tokens: readonly number[];
+    look: Look;
+    weights: Float32Array;
+}) {
+    const i = question.value;
+    const [key, value] = [written(tokens[i]!), `the ${written(wanted(tokens, i))}`];
+    const valueAt = valueOf(tokens);
+    const most = mostOf(weights);
+    return (
+        <p>
+            Below the line, attention without a filter: of the same question most goes to{' '}
+            <Live>
+                <Written token={tokens[most]!} />
+            </Live>
+            , <Live>{percent(weights[most]!)}</Live>
+            {most === valueAt ? (
+                '. Here it happens to look at the right one: ask the others.'
+            ) : (
+                <>
+                    ; on {value} lie <Live>{percent(weights[valueAt]!)}</Live>, for the label of {value} does
+                    not say that {key} stood before it. It copies a mixture of all that it looks at, and
+                    answers{' '}
+                    <Live>
+                        <Written token={look.sample.predicted![i]!} />
+                    </Live>
+                    .
+                </>
+            )}
+        </p>
+    );
+}
+
+export function Answer({ children }: StepProps) {
+    const { keys, attention } = told.value;
+    const tokens = keys?.line ?? line.value;
+    const host = useRef<HTMLDivElement>(null);
+    const ours = keys?.look;
+    const theirs = attention?.line === tokens ? attention.look : null;
+    const { stage, play, choose } = useStages(host, isTrained('keys') && Boolean(ours?.map));
+    const i = question.value;
+    const key = written(tokens[i]!);
+    const row = ours?.map ? rowOf(ours) : null;
+    const other = theirs?.map ? rowOf(theirs) : null;
+    return (
         <Beside
             words={
                 <>
                     {children}
                     <p>Pick a question in the line, and follow its answer.</p>
                     <Waiting kind="keys" name="The block with its filter" />
-                    {isTrained('keys') && (
-                        <ol class="stages">
-                            {stages.map(([at, name, sentence]) => (
-                                <li key={at} class={stage < at ? 'to-come' : ''}>
-                                    <button
-                                        type="button"
-                                        aria-pressed={stage === at}
-                                        onClick={() => choose(at)}
-                                    >
-                                        {name}
-                                    </button>
-                                    <span>{sentence}</span>
-                                </li>
-                            ))}
-                        </ol>
-                    )}
+                    {isTrained('keys') && <Stages tokens={tokens} now={keys} stage={stage} choose={choose} />}
                     <button
                         type="button"
                         class="quiet again"
@@ -277,26 +327,7 @@ export function Answer({ children }: StepProps) {
                         Play it again
                     </button>
                     {other && isTrained('attention') && (
-                        <p>
-                            Below the line, attention without a filter: of the same question most goes to{' '}
-                            <Live>
-                                <Written token={tokens[most]!} />
-                            </Live>
-                            , <Live>{percent(other[most]!)}</Live>
-                            {most === valueAt ? (
-                                '. Here it happens to look at the right one: ask the others.'
-                            ) : (
-                                <>
-                                    ; on {value} lie <Live>{percent(other[valueAt]!)}</Live>, for the label of{' '}
-                                    {value} does not say that {key} stood before it. It copies a mixture of
-                                    all that it looks at, and answers{' '}
-                                    <Live>
-                                        <Written token={theirs!.sample.predicted![i]!} />
-                                    </Live>
-                                    .
-                                </>
-                            )}
-                        </p>
+                        <Unfiltered tokens={tokens} look={theirs!} weights={other} />
                     )}
                 </>
             }
@@ -318,7 +349,7 @@ export function Answer({ children }: StepProps) {
                         taps={hand.value ?? learnt.value}
                         stage={stage}
                         tone="tone-keys"
-                        label={`With the filter: the question ${key} looks at ${written(tokens[found]!)}`}
+                        label={`With the filter: the question ${key} looks at ${written(tokens[mostOf(row)]!)}`}
                     />
                 )}
                 <Line tokens={tokens} look={ours ?? null} name="the block with its filter">
@@ -336,27 +367,33 @@ export function Answer({ children }: StepProps) {
                     )}
                 </Line>
             </div>
-            {ours?.map && isTrained('keys') && (
-                <details
-                    class="numbers-too"
-                    open={open}
-                    onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-                >
-                    <summary>The whole way, in the model’s own numbers</summary>
-                    {open && (
-                        <FlowPart
-                            look={ours}
-                            values={modelOf('keys')!.values}
-                            row={i}
-                            head={0}
-                            setHead={() => {}}
-                            write={(token) => (token ? written(token) : '·')}
-                        />
-                    )}
-                </details>
-            )}
+            {ours?.map && isTrained('keys') && <Numbers look={ours} />}
             <Predict />
         </Beside>
+    );
+}
+
+/** Every number on the way of the answer, drawn when it is asked for. */
+function Numbers({ look }: { look: Look }) {
+    const [open, setOpen] = useState(false);
+    return (
+        <details
+            class="numbers-too"
+            open={open}
+            onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+        >
+            <summary>The whole way, in the model’s own numbers</summary>
+            {open && (
+                <FlowPart
+                    look={look}
+                    values={modelOf('keys')!.values}
+                    row={question.value}
+                    head={0}
+                    setHead={() => {}}
+                    write={(token) => (token ? written(token) : '·')}
+                />
+            )}
+        </details>
     );
 }
 
@@ -405,9 +442,41 @@ const LONG = 1 << 15; // tokens that one try reads
 const linesAt = (length: number) => Math.max(8, Math.min(64, LONG / length));
 /** Percentage points by which a guess among the pairs strays, nineteen times of twenty. */
 const luck = (questions: number) => Math.round(200 * Math.sqrt(((1 / PAIRS) * (1 - 1 / PAIRS)) / questions));
-const MARGINS = [40, 128, 12, 44];
-const HEIGHT = 216;
-type Four = [number, number, number, number];
+
+/** The share of right answers of both models at each length that was tried, by KIND LENGTH; `at` is asked. */
+function Reached({ at, found }: { at: number; found: Readonly<Record<string, number>> }) {
+    const curves = (['attention', 'keys'] as const).map((kind) => {
+        const points = LENGTHS.map((length, i) => [i, found[`${kind} ${length}`]] as const);
+        return [kind, points.filter((point): point is Point => point[1] !== undefined)] as const;
+    });
+    return (
+        <Shares
+            label="Share of right answers at each length that was tried"
+            height={216}
+            below={44}
+            last={LENGTHS.length - 1}
+            curves={curves}
+            discs
+        >
+            {({ x, from, to, top, foot, height, width, guess }) => (
+                <>
+                    {guess}
+                    <text x={(from + to) / 2} y={height - 6 * enlarged()} text-anchor="middle">
+                        tokens of the line
+                    </text>
+                    <line class="now" x1={x(at)} x2={x(at)} y1={top} y2={foot} />
+                    {LENGTHS.map((each, i) =>
+                        width > 420 || i % 2 === 1 ? (
+                            <text key={each} x={x(i)} y={height - 26 * enlarged()} text-anchor="middle">
+                                {each}
+                            </text>
+                        ) : null,
+                    )}
+                </>
+            )}
+        </Shares>
+    );
+}
 
 export function Lengths({ children }: StepProps) {
     const [at, setAt] = useState(1);
@@ -427,10 +496,6 @@ export function Lengths({ children }: StepProps) {
         })();
     }, [ready, length]);
     const at2 = (kind: Kind) => found[`${kind} ${length}`];
-    const pointsOf = (kind: Kind) =>
-        LENGTHS.map((each, i) => [i, found[`${kind} ${each}`]] as const).filter(
-            (point): point is readonly [number, number] => point[1] !== undefined,
-        );
     return (
         <Beside
             words={
@@ -467,80 +532,7 @@ export function Lengths({ children }: StepProps) {
             }
         >
             <Waiting kind="keys" name="The block with its filter" />
-            <Drawing
-                height={() => HEIGHT * enlarged()}
-                class="climb"
-                label="Share of right answers at each length that was tried"
-            >
-                {(width, height) => {
-                    const [left, right, top, bottom] = MARGINS.map((pixels) => pixels * enlarged()) as Four;
-                    const x = (i: number) => left + (i / (LENGTHS.length - 1)) * (width - left - right);
-                    const y = (value: number) => height - bottom - value * (height - top - bottom);
-                    const ends: End[] = [{ name: `guessing: 1 of ${PAIRS}`, y: y(1 / PAIRS) }];
-                    for (const kind of ['attention', 'keys'] as const) {
-                        const last = pointsOf(kind).at(-1);
-                        if (last) ends.push({ name: NAMES[kind], y: y(last[1]), tone: `of-${kind}` });
-                    }
-                    return (
-                        <>
-                            {[0, 0.5, 1].map((value) => (
-                                <g key={value} class="axis-line">
-                                    <line x1={left} x2={width - right} y1={y(value)} y2={y(value)} />
-                                    <text
-                                        x={left - 6}
-                                        y={y(value)}
-                                        text-anchor="end"
-                                        dominant-baseline="central"
-                                    >
-                                        {100 * value} %
-                                    </text>
-                                </g>
-                            ))}
-                            <line
-                                class="guess"
-                                x1={left}
-                                x2={width - right}
-                                y1={y(1 / PAIRS)}
-                                y2={y(1 / PAIRS)}
-                            />
-                            <text
-                                x={(left + width - right) / 2}
-                                y={height - 6 * enlarged()}
-                                text-anchor="middle"
-                            >
-                                tokens of the line
-                            </text>
-                            <line class="now" x1={x(at)} x2={x(at)} y1={top} y2={height - bottom} />
-                            {LENGTHS.map((each, i) =>
-                                width > 420 || i % 2 === 1 ? (
-                                    <text
-                                        key={each}
-                                        x={x(i)}
-                                        y={height - 26 * enlarged()}
-                                        text-anchor="middle"
-                                    >
-                                        {each}
-                                    </text>
-                                ) : null,
-                            )}
-                            {(['attention', 'keys'] as const).map((kind) => {
-                                const points = pointsOf(kind);
-                                return (
-                                    <g key={kind} class={`of-${kind}`}>
-                                        <polyline
-                                            points={points.map(([i, v]) => `${x(i)},${y(v)}`).join(' ')}
-                                        />
-                                        {points.map(([i, v]) => (
-                                            <circle key={i} cx={x(i)} cy={y(v)} r={4} />
-                                        ))}
-                                    </g>
-                                );
-                            })}
-                            <Ends ends={ends} x={width - right + 10} low={top} high={height - bottom} />
-                        </>
-                    );
-                }}
-            </Drawing>
+            <Reached at={at} found={found} />
         </Beside>
     );
 }

@@ -12,6 +12,24 @@ const HEIGHT = 132;
 const BOX = 30;
 const NEAR = 0.16; // of the way down: where a number stands beside its line
 
+/** Token `i` of the line, around `x`. */
+function Token({ token, i, x }: { token: number; i: number; x: number }) {
+    const large = enlarged();
+    const box = BOX * large;
+    return (
+        <g class={i > AT ? 'token after' : 'token'} style={toneOf(Math.floor(i / 2))}>
+            <rect x={x - 20 * large} y={1} width={40 * large} height={box} />
+            {isKey(token) ? (
+                <text class="letter" x={x} y={1 + box / 2} text-anchor="middle" dominant-baseline="central">
+                    {written(token)}
+                </text>
+            ) : (
+                <Shape token={token} x={x} y={1 + box / 2} />
+            )}
+        </g>
+    );
+}
+
 export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonly number[] | null }) {
     const own = written(tokens[AT]!);
     const parts = taps ?? [1];
@@ -53,26 +71,7 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
                                 </g>
                             ))}
                             {tokens.slice(0, SHOWN).map((token, i) => (
-                                <g
-                                    key={i}
-                                    class={i > AT ? 'token after' : 'token'}
-                                    style={toneOf(Math.floor(i / 2))}
-                                >
-                                    <rect x={x(i) - 20 * large} y={1} width={40 * large} height={box} />
-                                    {isKey(token) ? (
-                                        <text
-                                            class="letter"
-                                            x={x(i)}
-                                            y={1 + box / 2}
-                                            text-anchor="middle"
-                                            dominant-baseline="central"
-                                        >
-                                            {written(token)}
-                                        </text>
-                                    ) : (
-                                        <Shape token={token} x={x(i)} y={1 + box / 2} />
-                                    )}
-                                </g>
+                                <Token key={i} token={token} i={i} x={x(i)} />
                             ))}
                             <rect
                                 class="label"

@@ -5,7 +5,7 @@ import { drawInk } from '../../charts/heat.ts';
 import { greys, SIDE } from '../../core/digit.ts';
 import { percent } from '../../core/figures.ts';
 import { lab } from '../../state/page.ts';
-import { Slider } from '../theorems/parts.tsx';
+import { Slider } from '../theorems/controls.tsx';
 import { Live } from './frame.tsx';
 
 const PIXELS = SIDE * SIDE;

@@ -37,7 +37,6 @@ export function Both({ children, why }: StepProps & { why: ComponentChildren }) 
     const held = !again && now?.hand ? now.share : undefined; // a filter set by the reader, in step 4
     const tokens = now?.line ?? line.value;
     const i = question.value;
-    const key = written(tokens[i]!);
     const answer = now?.look.sample.predicted?.[i];
     const taps = on && now ? (now.hand ?? tapsOf(now.look)) : null;
     const right = again?.share ?? held ?? accuracyOf(kind) ?? 0;
@@ -82,20 +81,7 @@ export function Both({ children, why }: StepProps & { why: ComponentChildren }) 
                 </>
             }
         >
-            <p class="asked">
-                <span>
-                    Which icon came after <b>{key}</b>?
-                </span>
-                {answer !== undefined && (
-                    <span class={answer === wanted(tokens, i) ? 'right' : 'wrong'}>
-                        {on ? 'With the filter: ' : 'Attention: '}
-                        <Written token={answer} /> {answer === wanted(tokens, i) ? '✓' : '✗'}
-                    </span>
-                )}
-                <button type="button" class="quiet again" onClick={() => page.value++}>
-                    Other pairs
-                </button>
-            </p>
+            <Asked tokens={tokens} answer={answer} on={on} />
             <div class="answer">
                 <Arcs
                     tokens={tokens}
@@ -103,7 +89,7 @@ export function Both({ children, why }: StepProps & { why: ComponentChildren }) 
                     weights={now?.look.map ? mapRows(now.look.map, now.look.sample.length, 0, i) : NOTHING}
                     taps={taps}
                     tone={on ? 'tone-keys' : 'tone-attention'}
-                    label={`Where the question ${key} looks`}
+                    label={`Where the question ${written(tokens[i]!)} looks`}
                 />
                 <Line
                     tokens={tokens}
@@ -120,6 +106,35 @@ export function Both({ children, why }: StepProps & { why: ComponentChildren }) 
                 <p class="caption">of new questions answered right. Line: guessing, 1 of {PAIRS}.</p>
             </div>
         </Beside>
+    );
+}
+
+/** The question, and what the model shown answers. */
+function Asked({
+    tokens,
+    answer,
+    on,
+}: {
+    tokens: readonly number[];
+    answer: number | undefined;
+    on: boolean;
+}) {
+    const i = question.value;
+    return (
+        <p class="asked">
+            <span>
+                Which icon came after <b>{written(tokens[i]!)}</b>?
+            </span>
+            {answer !== undefined && (
+                <span class={answer === wanted(tokens, i) ? 'right' : 'wrong'}>
+                    {on ? 'With the filter: ' : 'Attention: '}
+                    <Written token={answer} /> {answer === wanted(tokens, i) ? '✓' : '✗'}
+                </span>
+            )}
+            <button type="button" class="quiet again" onClick={() => page.value++}>
+                Other pairs
+            </button>
+        </p>
     );
 }
 

@@ -2,7 +2,8 @@
 // reader.
 import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
-import { causal, Choice, Heat, Problem, Switch, Theorem, Verdict } from './parts.tsx';
+import { Choice, Switch } from './controls.tsx';
+import { causal, Heat, Problem, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, numbers } from './settings.ts';
 import { Stems } from './stems.tsx';
 
@@ -50,66 +51,69 @@ export function Convolution() {
             }
         >
             <div class="theorem-grid">
-                <div class="stack">
-                    <p class="hint">
-                        The kernel k: drag over its taps. Tap t is what an input counts t rows later.
-                    </p>
-                    <Stems
-                        label={`Kernel of ${L} taps`}
-                        series={[{ values: kernel, tone: 'plain', shape: 'disc' }]}
-                        low={-1}
-                        high={1}
-                        name={(i) => `tap ${i}`}
-                        set={(i, value) => taps.set(kernel.map((tap, j) => (j === i ? value : tap)))}
-                        foot={(i) => i}
-                    />
-                    <div class="theorem-controls">
-                        <fieldset class="choice">
-                            <legend>Kernels</legend>
-                            {kernels.map(([name, values, both]) => (
-                                <button
-                                    key={name}
-                                    type="button"
-                                    aria-pressed={values.join() === kernel.join()}
-                                    onClick={() => {
-                                        taps.set(values);
-                                        signed.set(both);
-                                    }}
-                                >
-                                    {name}
-                                </button>
-                            ))}
-                        </fieldset>
-                        <Switch
-                            label="two heads, k = k⁺ − k⁻"
-                            on={signed.value}
-                            set={(on) => signed.set(on)}
-                        />
-                    </div>
-                    <p class="hint">The input x: drag it, too.</p>
-                    <Stems
-                        label={`Input of ${L} rows`}
-                        series={[{ values: x, tone: 'plain', shape: 'disc' }]}
-                        low={-1}
-                        high={1}
-                        height={104}
-                        name={(i) => `input row ${i}`}
-                        set={(i, value) => input.set(x.map((old, j) => (j === i ? value : old)))}
-                    />
-                    <Choice
-                        label="Computed in"
-                        value={precision.value}
-                        choices={[
-                            ['float32', 'float32, the kernels'],
-                            ['double', 'double, the oracle'],
-                        ]}
-                        set={precision.set}
-                    />
-                </div>
+                <Controls />
                 {found && <Result found={found} />}
             </div>
             <Problem problem={problem} />
         </Theorem>
+    );
+}
+
+/** The kernel, its input, and what computes. */
+function Controls() {
+    const kernel = taps.value;
+    const x = input.value;
+    return (
+        <div class="stack">
+            <p class="hint">The kernel k: drag over its taps. Tap t is what an input counts t rows later.</p>
+            <Stems
+                label={`Kernel of ${L} taps`}
+                series={[{ values: kernel, tone: 'plain', shape: 'disc' }]}
+                low={-1}
+                high={1}
+                name={(i) => `tap ${i}`}
+                set={(i, value) => taps.set(kernel.map((tap, j) => (j === i ? value : tap)))}
+                foot={(i) => i}
+            />
+            <div class="theorem-controls">
+                <fieldset class="choice">
+                    <legend>Kernels</legend>
+                    {kernels.map(([name, values, both]) => (
+                        <button
+                            key={name}
+                            type="button"
+                            aria-pressed={values.join() === kernel.join()}
+                            onClick={() => {
+                                taps.set(values);
+                                signed.set(both);
+                            }}
+                        >
+                            {name}
+                        </button>
+                    ))}
+                </fieldset>
+                <Switch label="two heads, k = k⁺ − k⁻" on={signed.value} set={(on) => signed.set(on)} />
+            </div>
+            <p class="hint">The input x: drag it, too.</p>
+            <Stems
+                label={`Input of ${L} rows`}
+                series={[{ values: x, tone: 'plain', shape: 'disc' }]}
+                low={-1}
+                high={1}
+                height={104}
+                name={(i) => `input row ${i}`}
+                set={(i, value) => input.set(x.map((old, j) => (j === i ? value : old)))}
+            />
+            <Choice
+                label="Computed in"
+                value={precision.value}
+                choices={[
+                    ['float32', 'float32, the kernels'],
+                    ['double', 'double, the oracle'],
+                ]}
+                set={precision.set}
+            />
+        </div>
     );
 }
 
@@ -123,8 +127,19 @@ interface Found {
     heads: number;
     bits: 'float32' | 'double';
 }
+/** The largest that the output can be, and by how much two outputs may differ. */
+function boundOf({ kernel, x, bits }: Found) {
+    // proof_las_b1.c: u (8 + 2 max|ln k|) (|k|*|x|) at every row; here at the row where it is largest.
+    const u = bits === 'float32' ? 2 ** -24 : 2 ** -53;
+    const logs = kernel.filter((tap) => tap !== 0).map((tap) => Math.abs(Math.log(Math.abs(tap))));
+    const sums = Array.from({ length: L }, (_, t) =>
+        kernel.slice(0, t + 1).reduce((sum, tap, s) => sum + Math.abs(tap * (x[t - s] ?? 0)), 0),
+    );
+    const reach = Math.max(...sums);
+    return { reach, bound: u * (8 + 2 * Math.max(Math.log(L), ...logs)) * reach * 2 };
+}
 function Result({ found }: { found: Found }) {
-    const { y, direct, map, wq, heads, kernel, x, bits } = found;
+    const { y, direct, map, wq, heads, kernel } = found;
     const negative = heads === 1 && kernel.some((tap) => tap < 0);
     const P = L + 1;
     let difference = 0;
@@ -132,14 +147,8 @@ function Result({ found }: { found: Found }) {
         const d = Math.abs(y[t]! - direct[t]!);
         difference = Number.isNaN(d) || Number.isNaN(difference) ? NaN : Math.max(difference, d);
     }
-    // proof_las_b1.c: u (8 + 2 max|ln k|) (|k|*|x|) at every row; here at the row where it is largest.
-    const u = bits === 'float32' ? 2 ** -24 : 2 ** -53;
-    const logs = kernel.filter((tap) => tap !== 0).map((tap) => Math.abs(Math.log(Math.abs(tap))));
-    const reach = Array.from({ length: L }, (_, t) =>
-        kernel.slice(0, t + 1).reduce((sum, tap, s) => sum + Math.abs(tap * (x[t - s] ?? 0)), 0),
-    );
-    const bound = u * (8 + 2 * Math.max(Math.log(L), ...logs)) * Math.max(...reach) * 2;
-    const most = Math.max(1, ...reach);
+    const { reach, bound } = boundOf(found);
+    const most = Math.max(1, reach);
     return (
         <div>
             <div class="maps">

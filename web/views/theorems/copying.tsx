@@ -3,7 +3,8 @@
 import { useAnswer } from './answer.ts';
 import { fixed, show } from '../../core/figures.ts';
 import { Drawing } from '../drawing.tsx';
-import { Problem, Slider, Theorem, Verdict } from './parts.tsx';
+import { Slider } from './controls.tsx';
+import { Problem, Theorem, Verdict } from './parts.tsx';
 import { TextField } from './recall.tsx';
 import { number, text } from './settings.ts';
 
@@ -57,10 +58,35 @@ export function Copying() {
                 </>
             }
         >
+            <Controls n={n} now={now} />
+            {found && found.steps[now] && (
+                <>
+                    <Strip
+                        given={found.given}
+                        tokens={found.tokens}
+                        now={now}
+                        weights={found.steps[now]!.weights}
+                    />
+                    <div class="theorem-grid">
+                        <Ages found={found} now={now} />
+                        <Table found={found} now={now} />
+                    </div>
+                    <Said found={found} />
+                </>
+            )}
+            <Problem problem={problem} />
+        </Theorem>
+    );
+}
+
+/** The signals, and which of the `n` emitted tokens is looked at. */
+function Controls({ n, now }: { n: number; now: number }) {
+    return (
+        <>
             <div class="theorem-controls">
                 <TextField
                     label="Signals a–h among noise (.)"
-                    value={given}
+                    value={body.value}
                     clean={(raw) =>
                         [...raw.toLowerCase()]
                             .filter((c) => SIGNALS.includes(c) || c === '.')
@@ -104,23 +130,7 @@ export function Copying() {
                     set={(value) => step.set(value)}
                 />
             )}
-            {found && found.steps[now] && (
-                <>
-                    <Strip
-                        given={found.given}
-                        tokens={found.tokens}
-                        now={now}
-                        weights={found.steps[now]!.weights}
-                    />
-                    <div class="theorem-grid">
-                        <Ages found={found} now={now} />
-                        <Table found={found} now={now} />
-                    </div>
-                    <Said found={found} />
-                </>
-            )}
-            <Problem problem={problem} />
-        </Theorem>
+        </>
     );
 }
 

@@ -1,7 +1,6 @@
-// parts.tsx: what the pictures share: the frame around one, a drawing that knows its width, heat maps,
-// sliders, buttons that choose.
+// parts.tsx: what the pictures share: the frame around one, heat maps, what a claim comes to.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../../charts/heat.ts';
 import { show } from '../../core/figures.ts';
 import { PICTURED } from './pictured.ts';
@@ -88,71 +87,6 @@ export function causal(map: Float64Array, n: number): Float64Array {
     return map.map((value, at) => (at % n > Math.floor(at / n) ? NaN : value));
 }
 
-interface SliderProps {
-    label: string;
-    value: number;
-    min: number;
-    max: number;
-    step?: number;
-    format?: (value: number) => string;
-    set: (value: number) => void;
-}
-export function Slider({ label, value, min, max, step = 1, format = show, set }: SliderProps) {
-    const id = useId();
-    return (
-        <div class="slider">
-            <label for={id}>{label}</label>
-            <output for={id} class="number">
-                {format(value)}
-            </output>
-            <input
-                id={id}
-                type="range"
-                min={min}
-                max={max}
-                step={step}
-                value={value}
-                aria-valuetext={format(value)}
-                onInput={({ currentTarget }) => set(Number(currentTarget.value))}
-            />
-        </div>
-    );
-}
-export function Switch({ label, on, set }: { label: string; on: boolean; set: (on: boolean) => void }) {
-    return (
-        <label class="check">
-            <input
-                type="checkbox"
-                checked={on}
-                onChange={({ currentTarget }) => set(currentTarget.checked)}
-            />
-            {label}
-        </label>
-    );
-}
-/** One of several, as buttons in a row. */
-export function Choice<T extends string>(props: {
-    label: string;
-    value: T;
-    choices: readonly (readonly [T, string])[];
-    set: (value: T) => void;
-}) {
-    return (
-        <fieldset class="choice">
-            <legend>{props.label}</legend>
-            {props.choices.map(([value, name]) => (
-                <button
-                    key={value}
-                    type="button"
-                    aria-pressed={value === props.value}
-                    onClick={() => props.set(value)}
-                >
-                    {name}
-                </button>
-            ))}
-        </fieldset>
-    );
-}
 /** The number that the claim is about, and what it has to stay below. */
 export function Verdict({ holds, children }: { holds: boolean | null; children: ComponentChildren }) {
     return (

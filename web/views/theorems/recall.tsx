@@ -4,7 +4,8 @@ import type { Proofs } from '../../training/proofs.ts';
 import { useAnswer } from './answer.ts';
 import { fixed, show } from '../../core/figures.ts';
 import { Drawing } from '../drawing.tsx';
-import { causal, Choice, Heat, Problem, Slider, Switch, Theorem, Verdict } from './parts.tsx';
+import { Choice, Slider, Switch } from './controls.tsx';
+import { causal, Heat, Problem, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, number, text } from './settings.ts';
 
 const LETTERS = 'abcdefgh';
@@ -64,6 +65,56 @@ const same = (a: Asked, b: Asked) => a.sequence === b.sequence && a.N === b.N &&
 
 const GRID = Array.from({ length: 31 }, (_, i) => 10 * i);
 
+/** What is asked, and of which block. */
+function Controls() {
+    return (
+        <>
+            <div class="theorem-controls">
+                <TextField
+                    label={`Letters a–h, 2 to ${MOST}`}
+                    value={typed.value}
+                    clean={(raw) =>
+                        [...raw.toLowerCase()]
+                            .filter((c) => LETTERS.includes(c))
+                            .join('')
+                            .slice(0, MOST)
+                    }
+                    good={(clean) => clean.length >= 2}
+                    set={typed.set}
+                />
+                <Choice
+                    label="The last N letters ask"
+                    value={grams.value}
+                    choices={[
+                        ['1', 'N = 1'],
+                        ['2', 'N = 2'],
+                        ['3', 'N = 3'],
+                    ]}
+                    set={grams.set}
+                />
+                <Choice
+                    label="What is delayed"
+                    value={delay.value}
+                    choices={[
+                        ['key', 'keys (causal)'],
+                        ['value', 'values (of the letter after)'],
+                    ]}
+                    set={delay.set}
+                />
+                <Switch label="filter on" on={filtered.value} set={filtered.set} />
+            </div>
+            <Slider
+                label="c, how sharply it compares"
+                value={sharp.value}
+                min={0}
+                max={300}
+                step={1}
+                set={sharp.set}
+            />
+        </>
+    );
+}
+
 export function Recall() {
     const sequence = typed.value;
     const N = Number(grams.value);
@@ -106,48 +157,7 @@ export function Recall() {
                 </>
             }
         >
-            <div class="theorem-controls">
-                <TextField
-                    label={`Letters a–h, 2 to ${MOST}`}
-                    value={sequence}
-                    clean={(raw) =>
-                        [...raw.toLowerCase()]
-                            .filter((c) => LETTERS.includes(c))
-                            .join('')
-                            .slice(0, MOST)
-                    }
-                    good={(clean) => clean.length >= 2}
-                    set={typed.set}
-                />
-                <Choice
-                    label="The last N letters ask"
-                    value={grams.value}
-                    choices={[
-                        ['1', 'N = 1'],
-                        ['2', 'N = 2'],
-                        ['3', 'N = 3'],
-                    ]}
-                    set={grams.set}
-                />
-                <Choice
-                    label="What is delayed"
-                    value={delay.value}
-                    choices={[
-                        ['key', 'keys (causal)'],
-                        ['value', 'values (of the letter after)'],
-                    ]}
-                    set={delay.set}
-                />
-                <Switch label="filter on" on={filtered.value} set={filtered.set} />
-            </div>
-            <Slider
-                label="c, how sharply it compares"
-                value={sharp.value}
-                min={0}
-                max={300}
-                step={1}
-                set={sharp.set}
-            />
+            <Controls />
             {found && after && (
                 <>
                     <Arcs map={found.map} sequence={found.sequence} N={found.N} place={after.place} />
@@ -209,6 +219,26 @@ export function TextField(props: {
     );
 }
 
+/** A letter under the arcs; `gram`: one of those that are compared; `answer`: the one after the copy. */
+function Letter(props: {
+    letter: string;
+    x: number;
+    base: number;
+    step: number;
+    gram: boolean;
+    answer: boolean;
+}) {
+    const { letter, x, base, step, gram, answer } = props;
+    return (
+        <g>
+            {gram && <rect class="gram" x={x - step / 2 + 1} y={base + 3} width={step - 2} height={22} />}
+            <text class={`letter ${answer ? 'answer' : ''}`} x={x} y={base + 19} text-anchor="middle">
+                {letter}
+            </text>
+            {answer && <line class="under" x1={x - 6} x2={x + 6} y1={base + 26} y2={base + 26} />}
+        </g>
+    );
+}
 /** Where the last letter looks, as arcs over the sequence. */
 function Arcs({
     map,
@@ -252,38 +282,18 @@ function Arcs({
                             <circle class="self" cx={x(L - 1)} cy={base - 9} r={1 + 7 * row[L - 1]!} />
                         )}
                         {[...sequence].map((letter, t) => {
-                            const copy = place !== null && t > place - N && t <= place;
                             const query = t >= L - N;
-                            const successor = place !== null && t === place + 1;
+                            const copy = place !== null && t > place - N && t <= place;
                             return (
-                                <g key={t}>
-                                    {(copy || query) && (
-                                        <rect
-                                            class="gram"
-                                            x={x(t) - step / 2 + 1}
-                                            y={base + 3}
-                                            width={step - 2}
-                                            height={22}
-                                        />
-                                    )}
-                                    <text
-                                        class={`letter ${successor ? 'answer' : ''}`}
-                                        x={x(t)}
-                                        y={base + 19}
-                                        text-anchor="middle"
-                                    >
-                                        {letter}
-                                    </text>
-                                    {successor && (
-                                        <line
-                                            class="under"
-                                            x1={x(t) - 6}
-                                            x2={x(t) + 6}
-                                            y1={base + 26}
-                                            y2={base + 26}
-                                        />
-                                    )}
-                                </g>
+                                <Letter
+                                    key={t}
+                                    letter={letter}
+                                    x={x(t)}
+                                    base={base}
+                                    step={step}
+                                    gram={copy || query}
+                                    answer={place !== null && t === place + 1}
+                                />
                             );
                         })}
                     </>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { show } from '../../core/figures.ts';
 import { Drawing } from '../drawing.tsx';
+import { Catch } from './controls.tsx';
 
 export interface Series {
     values: ArrayLike<number>;
@@ -28,18 +29,10 @@ interface Props {
     behind?: (x: (i: number) => number, y: (value: number) => number, width: number) => ComponentChildren;
 }
 
-export function Stems({
-    label,
-    series,
-    low,
-    high,
-    height = 132,
-    name,
-    set,
-    step = 0.05,
-    foot,
-    behind,
-}: Props) {
+const STEP = 0.05;
+
+export function Stems(props: Props) {
+    const { label, series, low, high, height = 132, set, step = STEP, foot, behind } = props;
     const host = useRef<SVGGElement>(null);
     const n = series[0]!.values.length;
     const margin = { left: 34, right: 8, top: 8, bottom: foot ? 22 : 8 };
@@ -92,65 +85,83 @@ export function Stems({
                                     {foot(i)}
                                 </text>
                             ))}
-                        {series.map(({ values, tone, shape, stems = true }, s) => (
-                            <g key={s} class={`tone-${tone}`}>
-                                {Array.from(values, (value, i) =>
-                                    Number.isFinite(value) ? (
-                                        <g key={i}>
-                                            {stems && <line x1={x(i)} x2={x(i)} y1={y(0)} y2={y(value)} />}
-                                            <Head shape={shape} x={x(i)} y={y(value)} />
-                                        </g>
-                                    ) : null,
-                                )}
-                            </g>
+                        {series.map((one, s) => (
+                            <Stem key={s} {...one} x={x} y={y} />
                         ))}
                         {set && (
-                            <rect
+                            <Catch
                                 class="catch"
                                 x={margin.left}
                                 y={0}
                                 width={Math.max(0, inner)}
                                 height={tall}
-                                onPointerDown={(event) => {
-                                    event.currentTarget.setPointerCapture(event.pointerId);
-                                    draw(event);
-                                }}
-                                onPointerMove={(event) => {
-                                    if (event.buttons || event.pressure > 0) draw(event);
-                                }}
+                                draw={draw}
                             />
                         )}
-                        {set &&
-                            Array.from(series[0]!.values, (value, i) => (
-                                <circle
-                                    key={i}
-                                    class="handle"
-                                    cx={x(i)}
-                                    cy={y(value)}
-                                    r={10}
-                                    tabindex={0}
-                                    role="slider"
-                                    aria-label={name?.(i) ?? String(i)}
-                                    aria-valuemin={low}
-                                    aria-valuemax={high}
-                                    aria-valuenow={value}
-                                    onKeyDown={(event) => {
-                                        const by = {
-                                            ArrowUp: step,
-                                            ArrowRight: step,
-                                            ArrowDown: -step,
-                                            ArrowLeft: -step,
-                                        }[event.key];
-                                        if (by === undefined) return;
-                                        event.preventDefault();
-                                        set(i, Number(Math.max(low, Math.min(high, value + by)).toFixed(4)));
-                                    }}
-                                />
-                            ))}
+                        {set && <Handles {...props} set={set} x={x} y={y} />}
                     </g>
                 );
             }}
         </Drawing>
+    );
+}
+
+type Scale = (value: number) => number;
+/** A slider at the end of each stem. */
+function Handles({
+    series,
+    low,
+    high,
+    step = STEP,
+    name,
+    set,
+    x,
+    y,
+}: Props & Required<Pick<Props, 'set'>> & { x: Scale; y: Scale }) {
+    return (
+        <>
+            {Array.from(series[0]!.values, (value, i) => (
+                <circle
+                    key={i}
+                    class="handle"
+                    cx={x(i)}
+                    cy={y(value)}
+                    r={10}
+                    tabindex={0}
+                    role="slider"
+                    aria-label={name?.(i) ?? String(i)}
+                    aria-valuemin={low}
+                    aria-valuemax={high}
+                    aria-valuenow={value}
+                    onKeyDown={(event) => {
+                        const by = {
+                            ArrowUp: step,
+                            ArrowRight: step,
+                            ArrowDown: -step,
+                            ArrowLeft: -step,
+                        }[event.key];
+                        if (by === undefined) return;
+                        event.preventDefault();
+                        set(i, Number(Math.max(low, Math.min(high, value + by)).toFixed(4)));
+                    }}
+                />
+            ))}
+        </>
+    );
+}
+
+function Stem({ values, tone, shape, stems = true, x, y }: Series & { x: Scale; y: Scale }) {
+    return (
+        <g class={`tone-${tone}`}>
+            {Array.from(values, (value, i) =>
+                Number.isFinite(value) ? (
+                    <g key={i}>
+                        {stems && <line x1={x(i)} x2={x(i)} y1={y(0)} y2={y(value)} />}
+                        <Head shape={shape} x={x(i)} y={y(value)} />
+                    </g>
+                ) : null,
+            )}
+        </g>
     );
 }
 

@@ -5,7 +5,8 @@ import { useRef } from 'preact/hooks';
 import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
 import { Drawing } from '../drawing.tsx';
-import { Problem, Slider, Theorem, Verdict } from './parts.tsx';
+import { Catch, Slider } from './controls.tsx';
+import { Problem, Theorem, Verdict } from './parts.tsx';
 import { number } from './settings.ts';
 import { Stems } from './stems.tsx';
 
@@ -27,6 +28,28 @@ const set = (a1: number, a2: number) => {
 const reached = (a1: number, a2: number) => a1 > 0 && a1 < 1 && a2 > 0 && a2 < 1;
 const gain = (a1: number, a2: number, w: number) =>
     1 / Math.hypot(1 + a1 * Math.cos(w) + a2 * Math.cos(2 * w), a1 * Math.sin(w) + a2 * Math.sin(2 * w));
+
+function Controls({ a1, a2 }: { a1: number; a2: number }) {
+    return (
+        <div class="theorem-controls">
+            <Slider label="a₁" value={a1} min={-2} max={2} step={0.01} set={(value) => set(value, a2)} />
+            <Slider label="a₂" value={a2} min={-1} max={1.1} step={0.01} set={(value) => set(a1, value)} />
+            <fieldset class="choice">
+                <legend>Places</legend>
+                {places.map(([name, x, y]) => (
+                    <button
+                        key={name}
+                        type="button"
+                        aria-pressed={a1 === x && a2 === y}
+                        onClick={() => set(x, y)}
+                    >
+                        {name}
+                    </button>
+                ))}
+            </fieldset>
+        </div>
+    );
+}
 
 export function Triangle() {
     const [a1, a2] = [first.value, second.value];
@@ -54,37 +77,7 @@ export function Triangle() {
             <div class="theorem-grid wide-first">
                 <div>
                     <Plane a1={a1} a2={a2} />
-                    <div class="theorem-controls">
-                        <Slider
-                            label="a₁"
-                            value={a1}
-                            min={-2}
-                            max={2}
-                            step={0.01}
-                            set={(value) => set(value, a2)}
-                        />
-                        <Slider
-                            label="a₂"
-                            value={a2}
-                            min={-1}
-                            max={1.1}
-                            step={0.01}
-                            set={(value) => set(a1, value)}
-                        />
-                        <fieldset class="choice">
-                            <legend>Places</legend>
-                            {places.map(([name, x, y]) => (
-                                <button
-                                    key={name}
-                                    type="button"
-                                    aria-pressed={a1 === x && a2 === y}
-                                    onClick={() => set(x, y)}
-                                >
-                                    {name}
-                                </button>
-                            ))}
-                        </fieldset>
-                    </div>
+                    <Controls a1={a1} a2={a2} />
                 </div>
                 <Poles a1={a1} a2={a2} />
                 <div>
@@ -178,20 +171,7 @@ function Plane({ a1, a2 }: { a1: number; a2: number }) {
                         <text class="foot" x={x(0) + 6} y={14}>
                             a₂
                         </text>
-                        <rect
-                            class="catch free"
-                            x={0}
-                            y={0}
-                            width={width}
-                            height={tall}
-                            onPointerDown={(event) => {
-                                event.currentTarget.setPointerCapture(event.pointerId);
-                                drag(event);
-                            }}
-                            onPointerMove={(event) => {
-                                if (event.buttons || event.pressure > 0) drag(event);
-                            }}
-                        />
+                        <Catch class="catch free" x={0} y={0} width={width} height={tall} draw={drag} />
                         <circle class="grip" cx={x(a1)} cy={y(a2)} r={7} />
                     </g>
                 );
