@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FUNCTION_LINES, functionsOf } from '../support/functions.mjs';
 
 const MAJOR = 14; // another one's choices differ in small ways
 const words = (name) => (process.env[name] ?? '').split(' ').filter(Boolean);
@@ -124,6 +125,33 @@ test(`a file longer than ${LINES} lines says why at its beginning`, () => {
     assert.ok(files.length > 400, `${files.length} files are looked at`);
     assert.deepEqual(
         files.filter((file) => longWithoutReason(readFileSync(file, 'utf8'))),
+        [],
+    );
+});
+
+test(`a function of TypeScript has at most ${FUNCTION_LINES} lines`, () => {
+    const long = (file, text) =>
+        functionsOf(file, text)
+            .filter(({ lines }) => lines > FUNCTION_LINES)
+            .map(({ at }) => at);
+    const body = (lines) => 'one();\n'.repeat(lines);
+    for (const [head, foot] of [
+        ['function f() {', '}'],
+        ['const f = () => {', '};'],
+        ['const f = () => (<p>{() => {', '}}</p>);'],
+        ['class A { constructor() {', '} }'],
+        ['const a = { f() {', '} };'],
+    ]) {
+        const whole = (lines) => `\n${head}\n${body(lines - 2)}${foot}\n`;
+        assert.deepEqual(long('a.tsx', whole(FUNCTION_LINES)), [], head);
+        assert.equal(long('a.tsx', whole(FUNCTION_LINES + 1))[0], 'a.tsx:2', head);
+    }
+    assert.deepEqual(long('a.ts', `class A {\n${'f() {}\n'.repeat(100)}}`), [], 'a class is none');
+    const files = ['wasm', 'web'].flatMap((room) => [...filesBelow(room)]).filter((f) => /\.tsx?$/.test(f));
+    const all = files.flatMap((file) => functionsOf(file));
+    assert.ok(files.length > 200 && all.length > 2000, `${files.length} files, ${all.length} functions`);
+    assert.deepEqual(
+        all.filter(({ lines }) => lines > FUNCTION_LINES),
         [],
     );
 });

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { FUNCTION_LINES, functionsOf } from '../support/functions.mjs';
 
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28 });
 const files = git('ls-files', '-z').split('\0').filter(Boolean);
@@ -16,6 +17,8 @@ const full = [...held].filter(([folder, n]) => n > 20 && !folder.includes('vecto
 
 const code = (file) => /\.(c|h|ts|tsx|mjs|py|sh|awk|mk|css)$/.test(file) && !file.startsWith('proofs_tests/');
 const long = files.filter((file) => code(file) && lines.get(file) > 420);
+const functions = files.filter((file) => /\.tsx?$/.test(file)).flatMap((file) => functionsOf(file));
+const longFunctions = functions.filter((one) => one.lines > FUNCTION_LINES);
 
 /** What a command writes. */
 const WRITTEN = /digests.*\.txt$|tests\.txt$|kernel_table\.ts$/;
@@ -42,6 +45,10 @@ const rows = [
     [
         'files over 420 lines, tests apart',
         `${long.length}: ${long.map((f) => `${basename(f)} (${lines.get(f)})`).join(', ')}`,
+    ],
+    [
+        `functions of TypeScript over ${FUNCTION_LINES} lines`,
+        `${longFunctions.length} of ${functions.length}: ${longFunctions.map(({ at, lines }) => `${at} (${lines})`).join(', ')}`,
     ],
     [
         'files that name a kernel, median of all: the library and its headers',
