@@ -301,6 +301,7 @@ export function page() {
         '`fast=1` in a config: its digests are those of one instruction set; all others are the same everywhere.',
         'The easy forms of `--quick` have `fast=0`: [quick.json](reproduction/quick.json) has the digests that they end in everywhere.',
         'The page shows all this as pictures: Proofs, Papers.',
+        'No table of a paper, but from the same machinery: loss against weights and steps, recall against bytes of state, [SCALING.md](SCALING.md).',
         '',
         '## What was to be reached',
         '',

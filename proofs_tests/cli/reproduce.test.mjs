@@ -236,3 +236,51 @@ test('docs/REPRODUCTION.md is made of what is stored', () => {
     assert.equal(readFileSync(resolve('docs/reproduction/tables.jsonl'), 'utf8'), asked());
     assert.equal(readFileSync(resolve('docs/REPRODUCTION.md'), 'utf8'), page());
 });
+
+const measured = (name) =>
+    jsonl(`docs/scaling/${name}.jsonl`).map(({ config, ...line }) => ({
+        ...line,
+        ...Object.fromEntries(new URLSearchParams(config)),
+    }));
+/** The rows of the tables of a document: their cells. */
+const rows = (text) =>
+    text
+        .split('\n')
+        .filter((line) => line.startsWith('| '))
+        .map((line) => line.slice(2, -2).split(' | '));
+
+test('docs/SCALING.md is made of what is stored, and its laws say what was measured', () => {
+    const text = readFileSync('docs/SCALING.md', 'utf8');
+    const cells = rows(text);
+    const steps = cells.find((row) => row[2] === 'weights');
+    for (const { mixer, width, steps: S, weights: N, values } of measured('text')) {
+        const mean = values.reduce((a, b) => a + b) / 3;
+        const row = cells.find((one) => one[0] === mixer && one[1] === width);
+        assert.equal(row[2], N.toLocaleString('en'), `${mixer} ${width}`);
+        const says = row[steps.indexOf(`${Number(S).toLocaleString('en')} steps`)].replace('*', '');
+        assert.equal(says, mean.toFixed(3), `${mixer}, width ${width}, ${S} steps`);
+        const law = cells.find((one) => one[0] === mixer && one.at(-1).endsWith(' %') && one.length === 7);
+        const [E, A, a, B, b, off] = law.slice(1).map(parseFloat);
+        // (its numbers are printed with two digits behind the point)
+        const L = E + A * (N / 1e5) ** -a + B * (S / 1e3) ** -b;
+        assert.ok(Math.abs(L / mean - 1) < off / 100 + 0.02, `${mixer} ${width} ${S}: ${L} for ${mean}`);
+    }
+    const head = cells.find((row) => row[1] === 'width 8');
+    for (const { mixer, width, state_bytes: bytes, values } of measured('recall')) {
+        const row = cells.find((one) => one[0] === mixer && one[1].includes('bytes'));
+        const [low, middle, high] = values.toSorted((a, b) => a - b).map((value) => (100 * value).toFixed(1));
+        const says = row[head.indexOf(`width ${width}`)].replace('*', '');
+        assert.equal(says, `${middle} % (${low} to ${high}), ${bytes.toLocaleString('en')} bytes`);
+    }
+});
+
+test('a training of docs/SCALING.md gives its digest and its value again', () => {
+    const lines = jsonl('docs/scaling/recall.jsonl');
+    const line = lines.find(({ config }) => /mixer=gru&width=8&/.test(config));
+    const config = line.config.replace('&batch', '&seed=1&batch');
+    const done = run(program, ['train', config, '--eval', '1000', '--json']);
+    assert.equal(done.status, 0, done.stderr);
+    const last = JSON.parse(done.stdout.trim().split('\n').at(-1));
+    assert.equal(last.digest, line.digests[0]);
+    assert.ok(Math.abs(last.accuracy - line.values[0]) < 1e-6);
+});
