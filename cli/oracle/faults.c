@@ -878,18 +878,20 @@ static int chain_rule(const search *s) {
     return 0;
 }
 
-// Some heads, or some columns of all of them.
-static int columns(const search *s) {
+// Some heads, or some columns of all of them, and from which row on.
+static int columns(const search *s, const wrong_rows *rows) {
+    char from[40] = "";
+    if (rows->wrong && rows->first) snprintf(from, sizeof from, ", from row %zu on", rows->first);
     const size_t n = row_size(s->a), H = heads_in(s->c, n), d = n / (H ? H : 1);
     parts w = H ? find_parts(s, H, d, n) : (parts){0};
     if (w.wrong && w.wrong < H)
-        return w.wrong == 1
-                   ? say(s, "only head %zu of %zu is wrong", w.first, H)
-                   : say(s, "only %zu of %zu heads are wrong, from %zu to %zu", w.wrong, H, w.first, w.last);
+        return w.wrong == 1 ? say(s, "only head %zu of %zu is wrong%s", w.first, H, from)
+                            : say(s, "only %zu of %zu heads are wrong, from %zu to %zu%s", w.wrong, H,
+                                  w.first, w.last, from);
     w = d > 1 && rows_of(s->a) == case_rows(s->c) ? find_parts(s, d, 1, d) : (parts){0};
     if (!w.wrong || w.wrong == d || w.wrong != w.last - w.first + 1) return 0;
-    return say(s, "only columns %zu to %zu of %zu are wrong%s", w.first, w.last, d,
-               H ? ", in each head" : "");
+    return say(s, "only columns %zu to %zu of %zu are wrong%s%s", w.first, w.last, d,
+               H ? ", in each head" : "", from);
 }
 
 // Of formats that only store results: a state or sum that is rounded from row to row is off by more and more.
@@ -946,7 +948,7 @@ faults_worth faults_explain(char *text, size_t length, const faults_case *c, con
     if (grows(&s)) return FAULTS_NAMED;
     wrong_rows w = find_rows(a, c->tol);
     const int rows = w.bad && (!little || rows_apart), most = heads_apart && 2 * w.wrong > w.L;
-    const int place = (most && columns(&s)) || (rows && pattern(&s, &w)) || columns(&s);
+    const int place = (most && columns(&s, &w)) || (rows && pattern(&s, &w)) || columns(&s, &w);
     const faults_worth worth = w.bad && truncated(&s, &w) ? FAULTS_NAMED
                                : place                    ? FAULTS_PLACE
                                                           : FAULTS_VAGUE;

@@ -167,7 +167,6 @@ export class Run {
      * where they do not fit, and nothing has changed then.
      */
     setWeight(name: string, data: ArrayLike<number>): void {
-        const m = this.#memory;
         const n = lengthOf(name, data);
         const own = new Float32Array(numbers(name, data, n, true).buffer);
         const weight = this.tensor(name);
