@@ -61,7 +61,8 @@ script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 # Chromium, Firefox and WebKit.
 $(call script, digests,  package/digests.test.mjs,          build/seqmix proofs_tests/package/digests_native.mjs $(MODULES) $(CHECKS))
 $(call script, digests_clang, package/digests_clang.test.mjs, build/clang-exact/seqmix proofs_tests/package/digests_native.mjs proofs_tests/digests.txt proofs_tests/digests_configs.txt)
-$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs build/wasm/seqmix-threads.wasm $(MODULES) $(CHECKS))
+$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
+$(call script, threads_browsers, package/threads_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs build/wasm/seqmix-threads.wasm $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, hostile,  package/hostile.test.mjs,          $(MODULE))
@@ -95,7 +96,7 @@ PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox 
 	proofs runs single start sweep table threads webkit write)
 # What is made for others, with their compilers and libraries, and every wrong implementation that the judges
 # know: make test-package, run just so.
-PACKAGE_LATER := package release site amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
+PACKAGE_LATER := package release site threads_browsers amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
 # The tree's layout, and the scripts that set up, judge and integrate: make test-tree.
 TREE_LATER := format scripts setup ci
 # What other machines and places take: make test-elsewhere, with the second implementation.
