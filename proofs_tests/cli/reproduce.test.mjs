@@ -263,7 +263,7 @@ test('docs/SCALING.md is made of what is stored, and its laws say what was measu
         const [E, A, a, B, b, off] = law.slice(1).map(parseFloat);
         // (its numbers are printed with two digits behind the point)
         const L = E + A * (N / 1e5) ** -a + B * (S / 1e3) ** -b;
-        assert.ok(Math.abs(L / mean - 1) < off / 100 + 0.02, `${mixer} ${width} ${S}: ${L} for ${mean}`);
+        assert.ok(Math.abs(L / mean - 1) < off / 100 + 0.01, `${mixer} ${width} ${S}: ${L} for ${mean}`);
     }
     const head = cells.find((row) => row[1] === 'width 8');
     for (const { mixer, width, state_bytes: bytes, values } of measured('recall')) {

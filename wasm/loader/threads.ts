@@ -108,8 +108,8 @@ export class Team {
         const helper = await startHelper(this.#script, given).catch(() => null);
         if (helper && (await inTime(helper.ready)) && !this.#closed) this.#helpers.push(helper);
         else {
-            helper?.end();
-            this.#x.lab_free(stack);
+            helper?.end(); // (at some later moment: until then it may use its stack)
+            if (!helper) this.#x.lab_free(stack);
         }
         return this.#helpers.length === number;
     }
