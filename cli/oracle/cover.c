@@ -30,7 +30,7 @@ typedef struct {
     int level[COVER_FACTORS][COVER_LEVELS];
     size_t n[COVER_FACTORS];
     char met[COVER_FACTORS][COVER_LEVELS][COVER_FACTORS][COVER_LEVELS]; // by places in `level`
-    char heads_fit[COVER_LEVELS][COVER_LEVELS]; // mode, heads: -1 no, 1 yes, 0 not tried
+    signed char heads_fit[COVER_LEVELS][COVER_LEVELS]; // mode, heads: -1 no, 1 yes, 0 not tried
     smx_rng rng;
     uint64_t seed;
     size_t room;
@@ -49,7 +49,7 @@ static cover_case case_of(const search *s, const row *r, uint64_t seed) {
 
 static int fits(search *s, const cover_case *c) {
     const int mode = c->is[COVER_MODE];
-    char *known = &s->heads_fit[mode][c->is[COVER_HEADS] % COVER_LEVELS];
+    signed char *known = &s->heads_fit[mode][c->is[COVER_HEADS] % COVER_LEVELS];
     if (!(s->p->draws[mode] >> c->is[COVER_DRAW] & 1) ||
         (c->is[COVER_CALL] == PIECES && c->is[COVER_ROWS] < 2))
         return 0;
