@@ -11,6 +11,7 @@ import {
     allReady,
     at,
     browser,
+    goto,
     onPage,
     press,
     RACE,
@@ -129,6 +130,64 @@ test('what is waited for in vain ends once the browser is quiet', { skip, timeou
         await close();
     }
 });
+
+// What the worker says of the run's opening is on its way while the text comes out of the storage.
+const lateText = () => {
+    const asked = new Promise((done) => {
+        const post = Worker.prototype.postMessage;
+        Worker.prototype.postMessage = function (message, ...rest) {
+            if (message?.path?.[0] === 'open') done();
+            return post.call(this, message, ...rest);
+        };
+    });
+    const after = (ms, call) => asked.then(() => setTimeout(call, ms));
+    const open = IDBFactory.prototype.open;
+    IDBFactory.prototype.open = function (...given) {
+        const request = open.apply(this, given);
+        Object.defineProperty(request, 'onsuccess', {
+            set: (call) => request.addEventListener('success', (event) => after(500, () => call(event))),
+        });
+        return request;
+    };
+    const hears = Worker.prototype.addEventListener;
+    Worker.prototype.addEventListener = function (kind, call, ...rest) {
+        let opening = false;
+        void asked.then(() => (opening = true));
+        const late = (event) => (opening ? setTimeout(() => call(event), 1000) : call(event));
+        return hears.call(this, kind, kind === 'message' ? late : call, ...rest);
+    };
+};
+test(
+    'a text of the last visit that comes while its run is being opened',
+    { skip, timeout: MOST },
+    async () => {
+        const { page, complaints, close } = await browser.lab.open(`#${CONFIG}!speed=full`);
+        try {
+            await allReady(page);
+            await page.evaluate(
+                () =>
+                    new Promise((done) => {
+                        const opening = indexedDB.open('keyval-store');
+                        opening.onupgradeneeded = () => opening.result.createObjectStore('keyval');
+                        opening.onsuccess = () => {
+                            const store = opening.result
+                                .transaction('keyval', 'readwrite')
+                                .objectStore('keyval');
+                            const text = { name: 'mine.txt', bytes: new Uint8Array(2000).fill(97) };
+                            store.put(text, 'seqmix.text').onsuccess = () => done(opening.result.close());
+                        };
+                    }),
+            );
+            await page.evaluateOnNewDocument(lateText);
+            await goto(page, `${browser.lab.address}#mixer=cat&task=charlm&width=8&batch=2&text=mine.txt`);
+            await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
+            assert.ok((await runs(page))[0].params > 0);
+            assert.deepEqual(complaints, []);
+        } finally {
+            await close();
+        }
+    },
+);
 
 onPage('an address with a broken character is a sentence', '#mixer=%FF&task=mqar', {}, async (page) => {
     await until(page, () => document.querySelector('.notice'));

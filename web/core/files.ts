@@ -16,11 +16,13 @@ export function pick(accept: string, multiple = false): Promise<File[]> {
     input.type = 'file';
     input.accept = accept;
     input.multiple = multiple;
-    return new Promise((done) => {
+    input.hidden = true;
+    document.body.append(input); // held by nothing, it might be collected before its answer is here
+    return new Promise<File[]>((done) => {
         input.onchange = () => done([...(input.files ?? [])]);
         input.oncancel = () => done([]);
         input.click();
-    });
+    }).finally(() => input.remove());
 }
 
 const MOST = 2 ** 28; // bytes of a data file, unpacked: what the engine reads (tasks/files/data.h)

@@ -30,7 +30,8 @@ function take(report: Report): void {
     const rate = rates.get(report.id);
     if (rate && before.status === 'going') rate.add(report.at, report.step);
     else rates.set(report.id, new Rate(report.at, report.step));
-    const still = report.step > 0 ? 'paused' : 'ready';
+    // (A run may report before its size and cost are here: until then it is being opened.)
+    const still = before.status === 'opening' ? 'opening' : report.step > 0 ? 'paused' : 'ready';
     const status: Status = report.state === 'still' ? still : STATUS[report.state];
     member.live.value = {
         ...before,

@@ -120,7 +120,12 @@ export class Pool {
         seat.ids.add(id);
         this.#shareCores();
         await seat.ready;
-        const opened = await make(seat.host);
+        // A file that it lacked may have come after it was asked for and before the answer is here.
+        let opened, files;
+        do {
+            files = this.#files;
+            opened = await make(seat.host);
+        } while ('problem' in opened && files !== this.#files && seat.ids.has(id));
         if ('problem' in opened) {
             seat.ids.delete(id);
             this.#shareCores();
