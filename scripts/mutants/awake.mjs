@@ -14,7 +14,7 @@ const { instantiate } = WebAssembly;
 WebAssembly.instantiate = async (...what) => {
     const instance = await instantiate(...what);
     if (instance.exports?.lab_alloc) {
-        const { memory } = instance.exports;
+        const memory = instance.exports.memory ?? what[1].env.memory; // (its own, or several threads')
         new DataView(memory.buffer).setInt32(AWAKE, Number(SMX_MUTANT) + 1, true);
         if (SMX_MUTANT_SEEN) memories.push(memory);
     }

@@ -41,13 +41,28 @@ const FIXED = new Set([
 ]);
 // (ccache, where clang is one, would give another file's tree: what is printed is no part of what it keeps.)
 const env = { ...process.env, CCACHE_DISABLE: '1' };
-const FLAGS = ['-std=gnu11', '-w', '-Iinclude', '-I.', '-DSMX_ISA_NAME=sse2', '-DSMX_ZLIB', '-D_GNU_SOURCE'];
+const BASE = ['-std=gnu11', '-w', '-Iinclude', '-I.', '-DSMX_ISA_NAME=sse2', '-DSMX_ZLIB', '-D_GNU_SOURCE'];
 
-export const check = (tree, file, extra = []) =>
-    spawnSync('clang', ['-fsyntax-only', ...extra, ...FLAGS, file], { cwd: tree, encoding: 'utf8', env });
+// (The module's own files are compiled for it alone: they say where fields of structs stand there.)
+let module;
+function flagsOf(file) {
+    if (!file.startsWith('wasm/')) return BASE;
+    module ??= spawnSync('emcc', ['--cflags'], {
+        encoding: 'utf8',
+        env: { NODE_PATH: '/usr/share/nodejs', ...env },
+    }).stdout.split(/\s+/);
+    return [...module.filter(Boolean), ...BASE];
+}
+
+export const check = (tree, file, extra = [], source = file) =>
+    spawnSync('clang', ['-fsyntax-only', ...extra, ...flagsOf(source), file], {
+        cwd: tree,
+        encoding: 'utf8',
+        env,
+    });
 
 function syntaxTree(tree, file) {
-    const dump = spawnSync('clang', ['-Xclang', '-ast-dump=json', '-fsyntax-only', ...FLAGS, file], {
+    const dump = spawnSync('clang', ['-Xclang', '-ast-dump=json', '-fsyntax-only', ...flagsOf(file), file], {
         cwd: tree,
         encoding: 'utf8',
         env,

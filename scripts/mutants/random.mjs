@@ -138,7 +138,7 @@ function compiles(one) {
     const source = one.file === one.source ? path : one.source;
     const extra = ['-include', 'scripts/mutants/mutant.h', '-iquote', join(one.source, '..')];
     // (Of a header the copy comes first.)
-    const found = check(root, source, ['-Ibuild/mutant-check', ...extra]).status === 0;
+    const found = check(root, source, ['-Ibuild/mutant-check', ...extra], one.source).status === 0;
     rmSync(path);
     return found;
 }
@@ -231,16 +231,21 @@ const TESTS = {
     module: () => [
         { name: 'test_print', command: ['build/tests/test_print'] },
         { name: 'checks', command: [...AWAKE, '--input-type=module', '-e', CHECKS] },
-        ...['fields', 'small', 'kernels', 'states', 'wasm'].map((name) =>
+        ...['fields', 'small', 'kernels', 'states', 'wasm', 'threads'].map((name) =>
             node(name, `proofs_tests/package/${name}.test.mjs`),
         ),
     ],
 };
 /** What those of `module` want. */
 const MODULE = [
-    ...['seqmix-whole.wasm', 'seqmix.wasm', 'seqmix-scalar.wasm', 'checks.wasm', 'seqmix.js'].map(
-        (name) => `build/wasm/${name}`,
-    ),
+    ...[
+        'seqmix-whole.wasm',
+        'seqmix.wasm',
+        'seqmix-scalar.wasm',
+        'seqmix-threads.wasm',
+        'checks.wasm',
+        'seqmix.js',
+    ].map((name) => `build/wasm/${name}`),
     'build/package/package.json',
     'build/tests/test_print',
     'build/seqmix',
