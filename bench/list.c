@@ -5,6 +5,7 @@ static void make_list(void) {
     if (bench_made()) return;
     bench_add_ceilings();
     bench_add_kernels();
+    bench_add_scans();
     bench_add_reading();
     bench_add_workloads();
 }

@@ -52,6 +52,7 @@ bench_row *bench_add(const char *name, int (*open)(bench_row *, smx_error *), vo
 bench_row *bench_add_variant(const char *of, const char *keys, const char *target);
 void bench_add_ceilings(void);
 void bench_add_kernels(void);
+void bench_add_scans(void);
 void bench_add_reading(void);
 void bench_add_workloads(void);
 size_t bench_made(void); // rows so far

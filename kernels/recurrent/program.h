@@ -1,7 +1,7 @@
 // program.h: a recurrence as a list of steps over registers, as model/equations/scan.c makes it of a text's
 // `scan`: what each row of a head computes, from its inputs, the weights and the states of the row before.
 // Scalars, vectors and matrices of one head; rows of a matrix lie `pitch` floats apart, a multiple of 16,
-// and what stands in the padding means nothing. program_scratch.c plans where registers lie, program.c runs
+// and what stands in the padding means nothing. program_plan.c plans where registers lie, program.c runs
 // it.
 #ifndef SMX_PROGRAM_H
 #define SMX_PROGRAM_H
@@ -69,12 +69,16 @@ typedef struct {
     uint8_t op, operands, scalar; // scalar: bit i: operand i is one, beside a result that is not
     uint8_t live;                 // something hangs on it
     uint8_t give[PROGRAM_OPERANDS], first[PROGRAM_OPERANDS]; // in which order (an operand taken over: last)
+    uint8_t phase;                                           // program_phase, of programs by columns
 } program_step;
+// Of a program by columns: what knows no state; a state's decay and what it gains; what reads states.
+typedef enum { PROGRAM_BEFORE, PROGRAM_RECUR, PROGRAM_AFTER } program_phase;
 typedef struct {
     uint16_t in, out; // registers: of the row before, of this row
     int16_t learned;  // the array that it starts as, [H] or 1 times its shape; -1: none
     float start;
-    uint32_t at, grad; // in what is carried; in the gradients of a row
+    uint32_t at, grad;    // in what is carried; in the gradients of a row
+    uint16_t decay, gain; // of programs by columns: the steps a h and a h + b
 } program_state;
 typedef struct {
     uint16_t from;   // register
@@ -97,10 +101,26 @@ typedef struct smx_program {
                                                  // row; of gradients; of the states of a head
     size_t products;                             // of a row and head
     int values_cross, grads_cross;               // a state ends where another one stood
+    size_t by_columns; // floats of a row, where every state is a h + b (program_columns.h); else 0
 } program;
 
 static inline size_t program_pitch(const program_register *r) { return (r->cols + 15u) / 16 * 16; }
 static inline size_t program_floats(const program_register *r) { return r->rows * program_pitch(r); }
+#if defined(__wasm__)
+#define PROGRAM_BY_COLUMNS(p) ((size_t)0)
+#else
+#define PROGRAM_BY_COLUMNS(p) ((p)->by_columns)
+#endif
+// From a register's rows of a segment to the next one's, by columns: no power of two, where loads would wait
+// for stores 4,096 bytes away.
+static inline size_t program_apart(const program *p) { return p->segment * p->by_columns + 80; }
+// Floats of the tape of so many rows, and of what a forward pass works in beside numbers, weights and states.
+static inline size_t program_tape(const program *p, size_t rows) {
+    return PROGRAM_BY_COLUMNS(p) ? p->frame / p->by_columns * program_apart(p) : rows * p->frame;
+}
+static inline size_t program_values(const program *p) {
+    return PROGRAM_BY_COLUMNS(p) ? program_tape(p, p->segment) : p->values;
+}
 
 // Fills in the plan, once steps, states and outputs stand. Every state's `out` is a step's own result.
 void smx_program_plan(program *p);

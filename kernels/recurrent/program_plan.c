@@ -171,6 +171,92 @@ static void plan_gradients(program *p) {
     p->grads = m.top;
 }
 
+// ---- By columns -----------------------------------------------------------------------------------------
+#if !defined(__wasm__) // (A module that is downloaded runs every program row by row: it is smaller so.)
+// Each step that gives a register something backward, in its order; a step k twice where both operands are
+// it.
+typedef struct {
+    uint16_t n, from[PROGRAM_STEPS * PROGRAM_OPERANDS];
+} gradient_order;
+static void hear(gradient_order *o, const program *p, size_t k, size_t r) {
+    const program_step *s = &p->steps[k];
+    for (size_t n = 0; n < s->operands; n++)
+        if (s->in[s->first[n]] == r && s->give[s->first[n]] != GIVE_NOTHING) o->from[o->n++] = (uint16_t)k;
+}
+// Whether a register's gradient is the same sum row by row and by columns. A state's result has what the next
+// row hands back first there and last here: with one more term that is the same.
+static int same_order(const program *p, size_t r) {
+    gradient_order rows = {0}, columns = {0};
+    for (size_t k = p->n_steps; k-- > 0;) hear(&rows, p, k, r);
+    for (size_t k = p->n_steps; k-- > 0;)
+        if (p->steps[k].phase == PROGRAM_AFTER) hear(&columns, p, k, r);
+    for (size_t i = p->n_states; i-- > 0;)
+        hear(&columns, p, p->states[i].gain, r), hear(&columns, p, p->states[i].decay, r);
+    for (size_t k = p->n_steps; k-- > 0;)
+        if (p->steps[k].phase == PROGRAM_BEFORE) hear(&columns, p, k, r);
+    if (rows.n != columns.n || memcmp(rows.from, columns.from, rows.n * sizeof *rows.from)) return 0;
+    size_t terms = rows.n;
+    for (size_t i = 0; i < p->n_outputs; i++) terms += p->outputs[i].from == r;
+    for (size_t i = 0; i < p->n_states; i++)
+        if (p->states[i].out == r) return terms <= 1;
+    return 1;
+}
+static int reads(const program_step *s, size_t r) {
+    for (size_t i = 0; i < s->operands; i++)
+        if (s->in[i] == r) return 1;
+    return 0;
+}
+// The steps a h and a h + b of a state, each read by nothing else that comes before its end.
+static int find_recurrence(program *p, program_state *s, const uint8_t *knows) {
+    size_t decays = 0, gains = 0, old = 0;
+    for (size_t k = 0; k < p->n_steps; k++)
+        if (reads(&p->steps[k], s->in)) decays++, s->decay = (uint16_t)k;
+    if (decays != 1) return 0;
+    const program_step *a = &p->steps[s->decay];
+    for (size_t k = 0; k < p->n_steps; k++)
+        if (reads(&p->steps[k], a->out)) old++, s->gain = (uint16_t)k;
+    for (size_t i = 0; i < p->n_outputs; i++)
+        old += p->outputs[i].from == a->out || p->outputs[i].from == s->in;
+    const program_step *b = &p->steps[s->gain];
+    for (size_t i = 0; i < 2; i++) {
+        gains += b->in[i] != a->out && !knows[b->in[i]];
+        if (a->in[i] != s->in && knows[a->in[i]]) return 0;
+    }
+    return old == 1 && gains == 1 && a->op == PROGRAM_MUL && b->op == PROGRAM_ADD && b->out == s->out &&
+           a->in[0] != a->in[1] && !a->scalar && !b->scalar;
+}
+static void plan_columns(program *p) {
+    uint8_t knows[PROGRAM_REGISTERS] = {0}; // a state
+    p->by_columns = 0;
+    if (!p->n_states) return;
+    const size_t cols = p->registers[p->states[0].in].cols;
+    for (size_t r = 0; r < p->n_registers; r++) {
+        const program_register *x = &p->registers[r];
+        if (x->rows != 1 || x->kind == PROGRAM_WEIGHT || (x->kind != PROGRAM_NUMBER && x->cols != cols))
+            return;
+        knows[r] = x->kind == PROGRAM_STATE;
+    }
+    for (size_t k = 0; k < p->n_steps; k++) {
+        program_step *s = &p->steps[k];
+        if (s->op > PROGRAM_SELECT) return;
+        for (size_t i = 0; i < s->operands; i++) {
+            if (p->registers[s->in[i]].kind == PROGRAM_NUMBER && !(s->scalar >> i & 1)) return;
+            knows[s->out] |= knows[s->in[i]];
+        }
+        s->phase = knows[s->out] ? PROGRAM_AFTER : PROGRAM_BEFORE;
+    }
+    for (size_t i = 0; i < p->n_states; i++) {
+        program_state *s = &p->states[i];
+        if (!find_recurrence(p, s, knows)) return;
+        p->steps[s->decay].phase = p->steps[s->gain].phase = PROGRAM_RECUR;
+    }
+    for (size_t r = 0; r < p->n_registers; r++)
+        if (!same_order(p, r)) return;
+    p->by_columns = program_pitch(&p->registers[p->states[0].in]);
+    p->segment = 16; // whose registers stay in the first cache
+}
+#endif
+
 static size_t products_of(const program *p, const program_step *s) {
     const program_register *out = &p->registers[s->out], *a = &p->registers[s->in[0]];
     switch ((program_op)s->op) {
@@ -194,6 +280,9 @@ void smx_program_plan(program *p) {
     // A tape of a segment stays near the processor, and the states that are kept are few.
     p->segment = 64;
     while (p->segment > 8 && p->segment * p->frame > (size_t)1 << 20) p->segment /= 2;
+#if !defined(__wasm__)
+    plan_columns(p);
+#endif
 }
 
 size_t smx_program_state_floats(const program *p) { return size_fits(size_mul(p->heads, p->state_n)); }
@@ -201,15 +290,16 @@ size_t smx_program_saved_floats(size_t L, const program *p) {
     return size_fits(size_mul((L + p->segment - 1) / p->segment, p->heads, p->state_n));
 }
 size_t smx_program_fwd_scratch_bytes(const program *p) {
-    return size_floats((uint64_t)p->fixed + p->values + p->state_n);
+    return size_floats((uint64_t)p->fixed + program_values(p) + p->state_n);
 }
-static size_t largest(const program *p) {
-    size_t most = 16;
+static size_t largest(const program *p) { // or all states
+    size_t most = p->state_n > 16 ? p->state_n : 16;
     for (size_t r = 0; r < p->n_registers; r++)
         if (program_floats(&p->registers[r]) > most) most = program_floats(&p->registers[r]);
     return most;
 }
 size_t smx_program_bwd_scratch_bytes(size_t L, const program *p) {
-    const size_t rows = L < p->segment ? L : p->segment;
-    return size_floats(p->fixed + size_mul(rows, p->frame) + size_mul(2, p->state_n) + p->grads + largest(p));
+    const size_t rows = L < p->segment ? L : p->segment,
+                 grads = PROGRAM_BY_COLUMNS(p) ? p->n_registers * program_apart(p) : p->grads;
+    return size_floats(p->fixed + program_tape(p, rows) + size_mul(2, p->state_n) + grads + largest(p));
 }
