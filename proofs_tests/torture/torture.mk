@@ -2,7 +2,7 @@
 # tests.mk.
 build/torture/failing.so: proofs_tests/torture/failing.c
 	@mkdir -p $(@D) && $(CC) -O1 $(WARN) -shared -fPIC $< -o $@ -ldl
-$(call script, torture,  torture/torture.test.mjs,          build/seqmix build/torture/failing.so)
+$(call script, torture,  torture/torture.test.mjs,          build/seqmix build/torture/failing.so $(MODULE))
 build/test/torture.count: RUN_OPTIONS := --timeout 3600
 torture: ## kill, starve and corrupt trainings and their files thousands of times: nothing may be lost
 	@rm -f build/test/torture.count

@@ -1,5 +1,6 @@
-// torture.test.mjs: what may happen to a training and its file, many times over: killed at any moment of a
-// save; every allocation, read, write, sync, rename and open failing once; any bit of a checkpoint flipped.
+// torture.test.mjs: what may happen to a training and to what is written of it (checkpoints, results of jobs,
+// exported modules, states), many times over: killed at any moment; every allocation, read, write, sync, rename
+// and open failing once; any bit of a file flipped.
 // `make torture`, part of `make test-all`: minutes. TORTURE=0.01 does a hundredth of the kills and flips.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -16,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { load } from '../../build/wasm/seqmix.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-torture-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -23,7 +25,7 @@ const file = (...names) => join(folder, ...names);
 const program = resolve(process.env.SEQMIX ?? 'build/seqmix');
 const failing = resolve('build/torture/failing.so');
 const times = (n) => Math.max(1, Math.round(n * Number(process.env.TORTURE ?? 1)));
-const strays = (dir) => readdirSync(dir).filter((name) => name.endsWith('.part'));
+const strays = (dir) => readdirSync(dir, { recursive: true }).filter((name) => name.endsWith('.part'));
 
 function seqmix(args, env = {}) {
     const options = { encoding: 'utf8', timeout: 300000, maxBuffer: 1 << 28, cwd: folder };
@@ -40,7 +42,19 @@ function save(path, steps) {
     return readFileSync(path);
 }
 const good = save(file('good'), 3);
+const JOB = ['job', `${tiny}&steps=3`, '--out', 'made', '--eval', '2', '--every', '1'];
+const EXPORT = ['export', 'good', '--pytorch', 'made/model.py'];
 const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
+/** What is kept of a file: of a job's result, what training decides; of any other, every byte. */
+const kept = (path) =>
+    path.endsWith('.json')
+        ? JSON.stringify(JSON.parse(readFileSync(path)).result)
+        : digest(readFileSync(path));
+const filesIn = (dir) =>
+    readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('builds'))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .sort();
 /** What the program says that the file holds; it looks at the checksum of every byte. */
 function step(path) {
     const { status, stderr } = seqmix(['eval', path, '--count', '1']);
@@ -77,6 +91,39 @@ test('killed at random moments of a save: nothing torn, nothing left', async () 
     assert.ok(inSave >= kills / 10, `${inSave} of ${kills}`);
     save(run, last);
     assert.deepEqual(readdirSync(dir), ['run']);
+});
+
+test('killed at random moments of a job and of an export: whole or not there, and done the next time', async () => {
+    const dir = file('made'),
+        kills = times(1000);
+    for (const args of [JOB, EXPORT]) {
+        let during = 0;
+        const fresh = () => (rmSync(dir, { recursive: true, force: true }), mkdirSync(dir));
+        fresh();
+        const began = performance.now();
+        assert.equal(seqmix(args).status, 0);
+        const takes = performance.now() - began,
+            [path, ...more] = filesIn(dir),
+            entire = kept(path);
+        assert.deepEqual(more, []);
+        for (let i = 0; i < kills; i++) {
+            fresh();
+            const child = spawn(program, args, { cwd: folder });
+            await new Promise((passed) => setTimeout(passed, 1.2 * takes * Math.random()));
+            during += child.kill('SIGKILL') && child.exitCode === null;
+            if (child.exitCode === null && child.signalCode === null)
+                await new Promise((ended) => child.once('close', ended));
+            if (existsSync(path)) assert.equal(kept(path), entire, `kill ${i}`);
+            const { status, stderr } = seqmix(args);
+            assert.equal(status, 0, `kill ${i}: ${stderr}`);
+            assert.equal(kept(path), entire, `kill ${i}`);
+            // (Where several machines write, nobody sweeps what a dead one left.)
+            const others = filesIn(dir).filter((name) => name !== path && !name.endsWith('.part'));
+            assert.deepEqual(others, [], `kill ${i}`);
+        }
+        console.log(`${kills} kills of ${args[0]}, ${during} of them before its end`);
+        assert.ok(during >= kills / 10, `${during} of ${kills}`);
+    }
 });
 
 test(
@@ -126,6 +173,8 @@ const programs = [
     },
     { name: 'eval', args: ['eval', 'kept', '--count', '2', '--json'] },
     { name: 'data', args: ['data', `${tiny}&seed=4`, '--count', '3', '--out', 'set'], set: 'set' },
+    { name: 'export', args: EXPORT, set: 'made', whole: true },
+    { name: 'job', args: JOB, set: 'made', whole: true },
 ];
 
 for (const [kind, errno] of [
@@ -138,21 +187,20 @@ for (const [kind, errno] of [
     ['close', 28],
 ])
     test(`each ${kind} fails once: nothing is lost, and no part left`, { skip: !existsSync(failing) }, () => {
-        const kept = file('kept'),
+        const run = file('kept'),
             says = file('says');
         let tried = 0,
             survived = 0;
-        for (const { name, args, trains, set } of programs) {
+        for (const { name, args, trains, set, whole } of programs) {
             const env = { LD_PRELOAD: failing, FAIL_CALL: kind, FAIL_ERRNO: String(errno), FAIL_SAYS: says };
             const fresh = () => {
-                writeFileSync(kept, good);
-                for (const made of [`${kept}.stopped`, file('set')])
+                writeFileSync(run, good);
+                for (const made of [`${run}.stopped`, file('set'), file('made')])
                     rmSync(made, { recursive: true, force: true });
+                mkdirSync(file('made'));
             };
             const left = () =>
-                (set ? readdirSync(file(set)).map((part) => join(set, part)) : ['kept'])
-                    .map((path) => `${path} ${digest(readFileSync(file(path)))}`)
-                    .join(', ');
+                (set ? filesIn(file(set)) : [run]).map((path) => `${path} ${kept(path)}`).join(', ');
             fresh();
             assert.equal(seqmix(args, env).status, 0);
             const calls = Number(readFileSync(says)),
@@ -163,15 +211,21 @@ for (const [kind, errno] of [
                 const where = `${name}, ${kind} ${at} of ${calls}: status ${status}, ${stderr}`;
                 assert.ok(status === 0 || (status === 2 && stderr.length > 12), where);
                 assert.deepEqual(strays(folder), [], where);
-                if (existsSync(file('set'))) assert.deepEqual(strays(file('set')), [], where);
+                if (whole) {
+                    // What stands is whole; what stands beside it is told from it, and goes when it is done.
+                    const stands = filesIn(file(set)).filter((path) => /\.(json|py)$/.test(path));
+                    for (const path of stands) assert.equal(`${path} ${kept(path)}`, entire, where);
+                    const empty = filesIn(file(set)).length === 0;
+                    if (status !== 0 && !empty) assert.equal(seqmix(args).status, 0, where);
+                    if (status !== 0 && !empty) assert.equal(left(), entire, where);
+                }
                 if (status === 0) assert.equal(left(), entire, where);
                 // The file of before, until something was learnt; then that of the whole training, or,
                 // beside the file of before, that of the steps until it failed.
-                const now = digest(readFileSync(kept)),
+                const now = digest(readFileSync(run)),
                     steps = trains ? stdout.match(/"word"/g)?.length : 0,
-                    learnt = `kept ${now}` === entire;
-                if (steps && existsSync(`${kept}.stopped`))
-                    assert.ok(step(`${kept}.stopped`) >= steps, where);
+                    learnt = `${run} ${now}` === entire;
+                if (steps && existsSync(`${run}.stopped`)) assert.ok(step(`${run}.stopped`) >= steps, where);
                 else if (steps) assert.ok(learnt, where);
                 else assert.ok(learnt || now === digest(good), where);
                 survived += status === 0;
@@ -194,4 +248,46 @@ test('bits of a checkpoint flipped: each is a sentence', () => {
         assert.match(stderr, /^seqmix: .{10,}/, `bit ${bit}`);
     }
     console.log(`${flips} bits flipped, one at a time`);
+});
+
+test('bits of a result flipped: each is noticed, and the file kept', () => {
+    const flips = times(10000);
+    rmSync(file('made'), { recursive: true, force: true });
+    assert.equal(seqmix(JOB).status, 0);
+    const [path] = filesIn(file('made')),
+        whole = readFileSync(path);
+    for (let i = 0; i < flips; i++) {
+        const bytes = Buffer.from(whole),
+            bit = Math.floor(Math.random() * 8 * bytes.length);
+        bytes[bit >> 3] ^= 1 << (bit & 7);
+        writeFileSync(path, bytes);
+        const { stderr } = seqmix(['collect', 'made', '--out', 'tables']);
+        assert.match(stderr, /no whole result|written by|there is no result/, `bit ${bit} may be anything`);
+        assert.deepEqual(readFileSync(path), bytes);
+    }
+    console.log(`${flips} bits of a result flipped, one at a time`);
+});
+
+test('bits of a state flipped: each is a sentence', async () => {
+    const flips = times(10000),
+        lab = await load({ whole: true });
+    for (const mixer of ['cat', 'attention', 'gla', 'ema']) {
+        const run = lab.open(`${tiny}&mixer=${mixer}`),
+            state = run.state({ sequences: 2, most: 8 });
+        state.push([1, 2, 3, 4, 5, 6]);
+        const whole = state.save();
+        for (let i = 0; i < flips / 4; i++) {
+            const bytes = Uint8Array.from(whole),
+                bit = Math.floor(Math.random() * 8 * bytes.length);
+            bytes[bit >> 3] ^= 1 << (bit & 7);
+            assert.throws(
+                () => run.loadState(bytes),
+                { name: 'SeqmixError' },
+                `${mixer}: bit ${bit} may be anything`,
+            );
+        }
+        run.loadState(whole).close();
+        run.close();
+    }
+    console.log(`${flips} bits of states flipped, one at a time`);
 });
