@@ -151,7 +151,14 @@ function hostileText(seed) {
     }
     return [...lines, `y = (${[...new Set(names)].join(' + ')}) @ w_out`].join('\n');
 }
+/** Every keyword that this Python has, as a name. */
+const keywords = spawnSync('python3', ['-c', 'import keyword; print(*keyword.kwlist)'], { encoding: 'utf8' });
+const KEYWORDS = keywords.stdout?.trim().split(' ') ?? [];
 const hostile = Array.from({ length: 40 }, (_, i) => hostileText(7 * i + 3)).concat(
+    [
+        ...KEYWORDS.map((name, i) => `${name} = ${i + 1} * x`),
+        `y = (x + ${KEYWORDS.join(' + ')}) @ w_out`,
+    ].join('\n'),
     'k = x @ w_a\nk = k * x\nk_2 = tanh(k)\ny = k + 3 * k_2',
     '# \xff\xfe \x85\n__debug__ = x @ w_a\ny = __debug__ @ w_out',
 );
