@@ -98,6 +98,52 @@ static void queries(void **state) {
         }
 }
 
+// What is not finite in a later key stays out of every earlier row of o; in a later value, of those more than
+// 23 and half a pool before it (smx.h), and of all of them row by row.
+static void later_rows(void **state) {
+    (void)state;
+    static const float values[] = {NAN, INFINITY, -INFINITY};
+    CHECK_EACH_ISA(isa)
+    for (size_t a = 0; a < CHECK_COUNT(kinds); a++)
+        for (size_t i = 0; i < 3 * L; i++) {
+            const kind *of = kinds + a;
+            const size_t row = i / 3, D = H * of->d, n = L * D, apart = 23 + of->pool / 2;
+            if (!of->causal) continue;
+            check_seed(80);
+            check_trying("%s, a later row %zu is %g", of->name, row, (double)values[i % 3]);
+            float *qkv[3] = {check_random(n, -1, 1), check_random(n, -1, 1), check_random(n, -1, 1)};
+            const float *dout = check_random(n, -1, 1), *table = check_random(H * (2 * L - 1), 0.1, 1);
+            const smx_attention p = {.B = 1,
+                                     .L = L,
+                                     .D = D,
+                                     .H = H,
+                                     .stride = D,
+                                     .causal = 1,
+                                     .scale = 0.3f,
+                                     .decay_table = of->tables ? table : NULL,
+                                     .chunk = of->chunk,
+                                     .pool_window = of->pool,
+                                     .sliding = of->sliding};
+            const result sound = attend(qkv[0], qkv[1], qkv[2], dout, &p);
+            for (int k = 1; k < 3; k++) {
+                float before[16 * H], *at = qkv[k] + row * D, *o = check_floats(n);
+                memcpy(before, at, D * sizeof *at);
+                for (size_t c = 0; c < D; c++) at[c] = values[i % 3];
+                const size_t kept = k == 1 ? row : row > apart ? row - apart : 0;
+                const result got = attend(qkv[0], qkv[1], qkv[2], dout, &p);
+                check_same("o of earlier rows", got.o, sound.o, kept * D);
+                float *carried = check_filled(smx_attention_kept_floats(&p), 0);
+                void *scratch = check_scratch(smx_attention_push_scratch_bytes(&p));
+                for (size_t t = 0; t < row; t++)
+                    smx_attention_push(o + t * D, carried, qkv[0] + t * D, qkv[1] + t * D, qkv[2] + t * D,
+                                       scratch, t, 1, &p);
+                check_same("o of earlier rows, row by row", o, sound.o, row * D);
+                memcpy(at, before, D * sizeof *at);
+            }
+            check_done();
+        }
+}
+
 static void landmarks(void **state) {
     (void)state;
     enum { D = 16, BLOCK = 8 };
@@ -265,9 +311,13 @@ static void larger_of_two(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queries),           cmocka_unit_test(landmarks), cmocka_unit_test(landmarks_of_nan),
-        cmocka_unit_test(steps_of_programs), cmocka_unit_test(losses),    cmocka_unit_test(bins),
-        cmocka_unit_test(larger_of_two)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(queries),
+                                       cmocka_unit_test(later_rows),
+                                       cmocka_unit_test(landmarks),
+                                       cmocka_unit_test(landmarks_of_nan),
+                                       cmocka_unit_test(steps_of_programs),
+                                       cmocka_unit_test(losses),
+                                       cmocka_unit_test(bins),
+                                       cmocka_unit_test(larger_of_two)};
     return cmocka_run_group_tests_name("nan", tests, NULL, NULL);
 }
