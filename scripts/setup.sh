@@ -188,6 +188,7 @@ look_for_options() {
         option musl musl musl-tools musl-gcc have musl-gcc
         option windows 'Windows, by Wine' 'gcc-mingw-w64-x86-64 wine wine64' 'mingw64-gcc mingw64-winpthreads-static wine-core' have_all x86_64-w64-mingw32-gcc wine
         option parallel 'GNU parallel' parallel parallel have parallel
+        option bits32 '32-bit x86' "libc6-dev-i386 lib32gcc-$(gcc -dumpversion 2>/dev/null || echo 12)-dev" 'glibc-devel.i686 libgcc.i686 libasan.i686 libubsan.i686' has_bits32
     fi
 }
 have_all() { for one in "$@"; do have "$one" || return 1; done; }
@@ -231,6 +232,10 @@ python_ranks() { # AT LEAST
 }
 # WebKit's driver, and a screen that needs no monitor.
 has_webkit() { [ "$(uname -s)" != Linux ] || have_all WebKitWebDriver xvfb-run; }
+# Programs of 32 bits, with the sanitizers: x86-64 alone has them beside its own.
+has_bits32() {
+    [ "$(uname -m)" != x86_64 ] || { [ -e "$(gcc -m32 -print-file-name=libasan.so 2>/dev/null)" ] && [ -e "$(gcc -m32 -print-file-name=crt1.o 2>/dev/null)" ]; }
+}
 # Arb makes the certificates among the proofs.
 has_arb() { [ -e /usr/include/arb.h ] || [ -e /usr/local/include/arb.h ] || [ -e /usr/include/flint/arb.h ] || [ -e /usr/local/include/flint/arb.h ]; }
 has_firefox() { [ -x "${FIREFOX:-}" ] || have firefox || have firefox-esr || [ -d /Applications/Firefox.app ]; }
