@@ -113,6 +113,28 @@ onPage(
                 .every(({ members }) => members.every(({ status }) => status !== 'going')),
         );
         const all = await runs(page);
+        // The table's numbers: by which step so many reached 99 %, and tokens for steps a second.
+        const cells = await page.$$eval('.numbers tbody tr', (rows) =>
+            rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
+        );
+        for (const [i, { members, config }] of all.entries()) {
+            const by = members.flatMap(({ solved }) => solved?.step ?? []);
+            assert.equal(
+                cells[i][3],
+                `${by.length} of 3${by.length ? ` by ${Math.max(...by)}` : ''}`,
+                config,
+            );
+            if (i === 0)
+                assert.ok(Math.min(...by) < Math.max(...by), `all at ${by[0]}: which is shown says nothing`);
+            const [, tokens, unit] = /^([\d.]+)( k| M)?$/.exec(cells[i][5]);
+            const told = Number(tokens) * ({ ' k': 1e3, ' M': 1e6 }[unit] ?? 1);
+            // (Sequences of 64, 8 of them at once, of attention 32: their defaults.)
+            const each = told / Number(cells[i][4]);
+            assert.ok(
+                Math.abs(each / ([8, 32][i] * 64) - 1) < 0.08,
+                `${cells[i][5]} tokens of ${cells[i][4]} steps/s`,
+            );
+        }
         const end = endOfAxis(
             'step',
             Math.max(...all.flatMap(({ members }) => members.map(({ step }) => step))),
