@@ -1,6 +1,7 @@
 // page_inside.test.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why
 // does attention fail at recall, what does the filter learn?
 import assert from 'node:assert/strict';
+import { load } from '../../build/wasm/seqmix.js';
 import {
     allReady,
     eventually,
@@ -52,6 +53,44 @@ onPage(
         );
         const most = taps[1].map(Math.abs).indexOf(Math.max(...taps[1].map(Math.abs)));
         assert.equal(most, 1, `the key filter is ${taps[1]}`);
+    },
+);
+
+onPage(
+    "of Focus's filters the bin, the channel and the filter that are chosen are shown, with their numbers",
+    '#mixer=focus&task=mqar&bins=4&iir_filters=2!view=inside',
+    {},
+    async (page) => {
+        await allReady(page);
+        const lab = await load({ whole: true });
+        const run = lab.open('mixer=focus&task=mqar&bins=4&iir_filters=2');
+        run.look(0);
+        const { data, shape } = run.tensor('block0.mixer.theta'); // [1][bins][channels][filters x 2]
+        const channels = shape[2];
+        const chosen = [1, 0, 0]; // bin, channel, filter: as it begins
+        for (const [which, value] of [
+            [2, 1],
+            [0, 3],
+            [1, channels - 1],
+            [2, 0],
+            [0, 2],
+        ]) {
+            chosen[which] = value;
+            await page.select(
+                `[aria-labelledby="theta-title"] label:nth-child(${which + 1}) select`,
+                String(value),
+            );
+            const at = ((chosen[0] * channels + chosen[1]) * 2 + chosen[2]) * 2;
+            await eventually(async () => {
+                const said = (await text(page, '[aria-labelledby="theta-title"] .number')).replaceAll(
+                    '−',
+                    '-',
+                );
+                const [a, b] = [...said.matchAll(/= (-?[\d.]+)/g)].map(([, number]) => Number(number));
+                assert.ok(Math.abs(a - data[at]) < 6e-5 && Math.abs(b - data[at + 1]) < 6e-5, said);
+            });
+        }
+        run.close();
     },
 );
 
