@@ -1,6 +1,6 @@
-// torture.test.mjs: what may happen to a training and to what is written of it (checkpoints, results of jobs,
-// exported modules, states), many times over: killed at any moment; every allocation, read, write, sync, rename
-// and open failing once; any bit of a file flipped.
+// torture.test.mjs: what may happen to a training and to what is written of it (checkpoints, results of
+// jobs, exported modules, states), many times over: killed at any moment; every allocation, read, write,
+// sync, rename and open failing once; any bit of a file flipped.
 // `make torture`, part of `make test-all`: minutes. TORTURE=0.01 does a hundredth of the kills and flips.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
