@@ -242,6 +242,10 @@ int lab_state_push(smx_run_state *state, const int32_t *tokens, const float *val
     return smx_state_push(state, tokens, values, rows, answers, &failure);
 }
 const float *lab_state_answers(const smx_run_state *state) { return smx_state_answers(state); }
+const uint32_t *lab_state_tensor(const smx_run_state *state, size_t i) {
+    smx_tensor t;
+    return smx_state_tensor_at(state, i, &t) ? NULL : flat_tensor(&t);
+}
 smx_run_state *lab_state_copy(const smx_run_state *state) { return smx_state_copy(state, &failure); }
 int lab_state_draw(const smx_run_state *state, double temperature, size_t top_k, double top_p, double seed,
                    int32_t *tokens) {

@@ -49,6 +49,11 @@ int smx_state_push(smx_run_state *state, const int32_t *tokens, const float *val
 // The output at the last row, [B][answers]; NULL before the first. Valid until the next call that takes the
 // state.
 const float *smx_state_answers(const smx_run_state *state);
+// What number i of the model's operations that carry numbers from row to row carries: the name of its result
+// as in smx_run_tensor_at, and the numbers, one sequence's after another's, in one dimension, as its kernel
+// lays them out (a scan: docs/STATES.md). Zeros before the first row. -1: there are fewer. Valid until the
+// next call that takes the state.
+int smx_state_tensor_at(const smx_run_state *state, size_t i, smx_tensor *tensor);
 
 // Another state that has read the same and goes its own way from there.
 smx_run_state *smx_state_copy(const smx_run_state *state, smx_error *error);

@@ -230,6 +230,9 @@ void graph_stream_begin(graph *g);
 // `rows` <= g->span rows more of each sequence, from number `at` on, in g->tokens or g->values [B][rows].
 // Every tensor that rows reach then holds [B][rows][..] at the front of its data.
 void graph_push_rows(graph *g, float *state, size_t at, size_t rows);
+// Number i of the nodes that carry numbers of their own, from state + state_at on, and how many; NULL: there
+// are fewer nodes.
+const node *graph_carrier(const graph *g, size_t i, size_t *floats);
 // Of each of B sequences n words of 32 bits, from `from_step` words apart to `to_step` apart.
 void copy_rows(void *to, size_t to_step, const void *from, size_t from_step, size_t B, size_t n);
 

@@ -22,6 +22,15 @@ static size_t first_row(op_reach reach, size_t at) {
 static uint64_t carried(const graph *g, const node *n) {
     return n->op->state_n && !n->still ? rounded(n->op->state_n(g, n)) : 0;
 }
+const node *graph_carrier(const graph *g, size_t i, size_t *floats) {
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        const node *n = &g->nodes[k];
+        if (!carried(g, n) || i--) continue;
+        *floats = (size_t)n->op->state_n(g, n);
+        return n;
+    }
+    return NULL;
+}
 static uint64_t kept(const graph *g, const node *n) {
     uint64_t floats = 0;
     for (size_t i = 0; i < n->n_in && runs_again(n); i++)

@@ -117,7 +117,7 @@ static void selective_push(graph *g, node *n, float *state, size_t at, size_t ro
     smx_scan_push(n->out->data, state, n->in[0]->data, &system, scratch_of(n, 0), at, &p);
 }
 static const op selective_scan = {
-    .name = "scan",
+    .name = "selective_scan",
     .state_n = selective_state,
     .push = selective_push,
     .size = selective_size,

@@ -215,6 +215,15 @@ const float *smx_state_answers(const smx_run_state *state) {
     return state->rows ? state->memory + state->stream->g->state_n : NULL;
 }
 
+int smx_state_tensor_at(const smx_run_state *state, size_t i, smx_tensor *tensor) {
+    size_t floats;
+    const node *n = graph_carrier(state->stream->g, i, &floats);
+    if (!n) return -1;
+    *tensor = (smx_tensor){
+        .name = n->out->name, .data = state->memory + n->state_at, .rank = 1, .shape = {(uint32_t)floats}};
+    return 0;
+}
+
 smx_run_state *smx_state_copy(const smx_run_state *from, smx_error *error) {
     const stream *s = from->stream;
     smx_run_state *state = smx_state_open(from->run, s->B, s->most, error);

@@ -295,6 +295,33 @@ static void endless(void **unused) {
     }
 }
 
+// What is carried can be read: of a scan whose inputs are all 1 and whose state is known, beside a filter
+// that keeps rows and carries nothing.
+static void carried(void **unused) {
+    (void)unused;
+    enum { B = 3, D = 20, ROWS = 9 };
+    smx_run *r = opened("task=charlm&length=16&width=20&heads=2&blocks=2&batch=2&mixer=equations&eq="
+                        "one = exp(conv(x, f) * 0)\nscan h[one] over one\n  h = 0.5 * h + one\ny = h @ w_o");
+    smx_run_state *s = state_of(r, B, 0);
+    const int32_t tokens[B] = {1, 2, 3};
+    smx_tensor t;
+    for (int row = 0; row < ROWS; row++) {
+        push(s, tokens, NULL, 1, NULL);
+        for (size_t block = 0; block < 2; block++) {
+            assert_int_equal(smx_state_tensor_at(s, block, &t), 0);
+            assert_string_equal(t.name, block ? "block1.mixer.h" : "block0.mixer.h");
+            assert_int_equal(t.rank, 1);
+            assert_int_equal(t.shape[0], B * 2 * 16); // 10 columns of two heads, in rows of 16
+            for (size_t i = 0; i < t.shape[0]; i++)
+                if (i % 16 < D / 2) assert_true(t.data[i] == 2.0F - ldexpf(1.0F, -row));
+        }
+    }
+    assert_int_equal(smx_state_tensor_at(s, 2, &t), -1);
+    assert_int_equal(smx_state_tensor_at(s, SIZE_MAX, &t), -1);
+    smx_state_close(s);
+    smx_run_close(r);
+}
+
 static void refuses(smx_run_state *s, const int32_t *tokens, const float *values, size_t rows,
                     const char *why) {
     smx_error e = {0};
@@ -636,6 +663,7 @@ int main(void) {
         cmocka_unit_test(endless),    cmocka_unit_test(bad_input),     cmocka_unit_test(sealed),
         cmocka_unit_test(of_before),  cmocka_unit_test(trained_since), cmocka_unit_test(thousand),
         cmocka_unit_test(draws),      cmocka_unit_test(elsewhere),     cmocka_unit_test(scans),
+        cmocka_unit_test(carried),
     };
     return cmocka_run_group_tests_name("reading_on", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // its place, the check passes, the text trains beside the others; and texts that mean harm.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { load } from '../../build/wasm/seqmix.js';
 import { findFirefox, launch } from '../../scripts/browser.mjs';
 import {
     MOST,
@@ -218,6 +219,118 @@ onPage('texts that mean harm are built or refused, and the page lives on', HASH,
     await reload(page);
     assert.equal((await runs(page))[1].config, config);
     assert.equal(await page.$('.equations b.wow'), null);
+});
+
+// A matrix, a vector, a scalar; a second scan. z is 1 everywhere, so that h after position t is 2 - 2^-t.
+const RECURRENCE = `k = unitnorm_heads(x @ w_k)
+z = exp(x * 0)
+b = sigmoid(x @ w_b[heads])
+scan S[k][k], h[z], m over k, z, b
+    S = S + outer(k, b * (k - k @ S))
+    h = 0.5 * h + z
+    m = max(m, b)
+    o = k @ S
+scan c over b
+    c = c + b
+y = (o + h) @ w_o + c @ w_c[width]`;
+const AROUND = 'task=mqar&length=20&pairs=2&width=32&heads=2&blocks=2&steps=30';
+const remembering = `mixer=attention&${AROUND}!view=equations&speed=full&${new URLSearchParams({ draft: RECURRENCE })}`;
+const captions = (page) =>
+    page.$$eval('.remembered figcaption', (all) => all.map((one) => one.firstChild.textContent));
+/** What picture number `which` says of a cell when it is pointed at. */
+async function readOut(page, which, [row, rows], [column, columns]) {
+    const canvas = (await page.$$('.remembered .matrix-place canvas'))[which];
+    await canvas.evaluate((one) => one.scrollIntoView({ block: 'center', behavior: 'instant' }));
+    const { x, y, width, height } = await canvas.boundingBox();
+    await page.mouse.move(x + ((column + 0.5) / columns) * width, y + ((row + 0.5) / rows) * height);
+    const figure = (await page.$$('.remembered figure'))[which];
+    return figure.$eval('.map-legend .number', (one) => one.textContent);
+}
+/** Choose from the list that is called so. */
+const choose = (page, name, value) =>
+    page.evaluate(
+        (wanted, to) => {
+            const label = [...document.querySelectorAll('.remembered-choice label')].find((one) =>
+                one.textContent.startsWith(wanted),
+            );
+            label.control.value = to;
+            label.control.dispatchEvent(new Event('change', { bubbles: true }));
+        },
+        name,
+        value,
+    );
+
+onPage("a scan's states are seen, position by position", HASH, {}, async (page) => {
+    await state(page, 'right');
+    assert.equal(await page.$('.remembered'), null); // a text without one
+    await send(page, remembering);
+    await counts(page, '.remembered figure', 3);
+    const lab = await load({ whole: true });
+    const run = lab.open(`mixer=equations&${AROUND}&eq=${encodeURIComponent(RECURRENCE)}`);
+    const { tokens } = run.look(0);
+    const place = (t) => `position ${t}, token ${tokens[t] || '·'}`;
+    await says(page, '.remembered output', place(19));
+    // Each of 2 heads has 16 columns.
+    for (const t of [0, 1, 4, 19])
+        assert.equal(
+            await readOut(page, 1, [t, 20], [3, 16]),
+            `position ${t}, column 3: ${(2 - 2 ** -t).toPrecision(4)}`,
+        );
+    await page.focus('.remembered input');
+    await page.keyboard.press('Home');
+    await says(page, '.remembered output', place(0));
+    await choose(page, 'head', '1');
+    await eventually(async () =>
+        assert.deepEqual(await captions(page), [
+            `S of head 2 after ${place(0)}`,
+            'h of head 2 after each position',
+            'm after each position',
+        ]),
+    );
+    for (const block of [0, 1]) {
+        await choose(page, 'block', String(block));
+        const [k, b] = ['k', 'b'].map((name) => run.tensor(`block${block}.mixer.${name}`).data);
+        const wanted = b[1] * k[16 + 5] * k[16 + 9];
+        await eventually(async () => {
+            const said = await readOut(page, 0, [5, 16], [9, 16]);
+            const [, number] = /^row 5, column 9: (.*)$/.exec(said);
+            assert.ok(Math.abs(number.replace('−', '-') - wanted) <= 1e-3 * Math.abs(wanted), said);
+        });
+    }
+    assert.match(await text(page, '.remembered-state:nth-child(2)'), /Norm of h: 4\.$/);
+    await page.focus('.remembered input');
+    await page.keyboard.press('ArrowRight');
+    await says(page, '.remembered output', place(1));
+    assert.match(
+        await text(page, '.remembered-state:nth-child(2)'),
+        /Norm of h: 6; of its change at this position: 2\.$/,
+    );
+    assert.equal((await captions(page))[0], `S of head 2 after ${place(1)}`);
+    for (const [width, height] of [
+        [390, 844],
+        [1280, 900],
+    ]) {
+        await page.setViewport({ width, height });
+        for (const scheme of ['light', 'dark']) {
+            await prefer(page, scheme);
+            assert.ok((await sticksOut(page)) <= 0, `${width} ${scheme}`);
+            assert.deepEqual(await violations(page), [], `${width} ${scheme}`);
+            if (process.env.SCREENS)
+                await (
+                    await page.$('.remembered')
+                ).screenshot({ path: at(`build/screens/remembered-${width}-${scheme}.png`) });
+        }
+    }
+    await choose(page, 'scan', '1');
+    await eventually(async () => assert.deepEqual(await captions(page), ['c after each position']));
+    await press(page, 'Next example');
+    await press(page, 'Train this');
+    await allDone(page);
+    await says(
+        page,
+        '.remembered > .say',
+        /^What is kept of example 2 after each position, after 30 steps of training/,
+    );
 });
 
 onPage('it fits a phone, and axe finds nothing, by light and by dark', HASH, {}, async (page) => {

@@ -4,11 +4,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
+import { loadVerify } from '../../build/wasm/verify.js';
 import { pageModule } from './bundle.mjs';
 
 const { Host, Writer, recited, trials } = await pageModule(
     'training/host',
     'training/lengths',
+    'training/remembering',
     'training/writing',
 );
 const bytes = await readFile(new URL('../../build/wasm/seqmix-whole.wasm', import.meta.url));
@@ -386,4 +388,148 @@ test('a sample out of its own answers: each row reads the answer before where it
         const row = [...logits.slice(i * classes, (i + 1) * classes)];
         assert.equal(answers[i], row.indexOf(Math.max(...row)), `row ${i}`);
     }
+});
+
+/** What the view Equations asks of each scan of a text. */
+async function scansOf(config) {
+    const verify = await loadVerify(await readFile(new URL('../../build/wasm/verify.wasm', import.meta.url)));
+    const scans = verify.equationSteps(config).steps.filter(({ states }) => states.length > 0);
+    return scans.map(({ name, states }, i) => ({
+        name,
+        states,
+        nth: scans.slice(0, i).filter((s) => !s.name).length,
+    }));
+}
+const asText = (text) => `mixer=equations&eq=${encodeURIComponent(text)}`;
+const near = (found, wanted, what) => {
+    assert.equal(found.length, wanted.length, what);
+    const most = Math.max(...wanted.map(Math.abs));
+    assert.ok(most > 0, what);
+    wanted.forEach((v, i) =>
+        assert.ok(Math.abs(found[i] - v) <= 2e-6 * most, `${what}, number ${i}: ${found[i]}, not ${v}`),
+    );
+};
+
+// Matrices whose rows lie apart from each other, a vector, a scalar, heads that lie side by side, scans with
+// and without a name, in two blocks: against loops in double over what the model's own tensors say.
+const STATES = `k = unitnorm_heads(conv(x @ w_k, f))
+v = x @ w_v[2 * 19]
+b = sigmoid(x @ w_b[heads])
+scan S[k][v], n[k], m over k, v, b
+    S = S + outer(k, b * (v - k @ S))
+    n = 0.5 * n + k
+    m = max(m, b)
+    o = k @ S
+    u = dot(n, k) + m
+scan h over o by columns
+    h = 0.75 * h + o
+scan c over u
+    c = 0.5 * c + u
+y = h @ w_o[width] + u @ w_u[width] + c @ w_c[width]`;
+const MODEL = 'task=mqar&length=16&vocab=16&pairs=2&width=12&heads=2&blocks=2&batch=4';
+
+/** [rows][heads][..] of each state of the three scans, in double. */
+function statesInDouble({ k, v, b }, length, [H, K, V]) {
+    const all = { S: [], n: [], m: [], h: [], c: [] };
+    const zeros = (n) => new Array(n).fill(0);
+    let [S, n, m, h, c] = [zeros(H * K * V), zeros(H * K), zeros(H), zeros(H * V), zeros(H)];
+    for (let t = 0; t < length; t++) {
+        [S, n, m, h, c] = [[...S], [...n], [...m], [...h], [...c]];
+        for (let head = 0; head < H; head++) {
+            const key = (i) => k[(t * H + head) * K + i];
+            const beta = b[t * H + head];
+            const read = (j) => zeros(K).reduce((sum, _, i) => sum + key(i) * S[(head * K + i) * V + j], 0);
+            const said = zeros(V).map((_, j) => read(j));
+            for (let i = 0; i < K; i++)
+                for (let j = 0; j < V; j++)
+                    S[(head * K + i) * V + j] += key(i) * beta * (v[(t * H + head) * V + j] - said[j]);
+            for (let i = 0; i < K; i++) n[head * K + i] = 0.5 * n[head * K + i] + key(i);
+            m[head] = Math.max(m[head], beta);
+            for (let j = 0; j < V; j++) h[head * V + j] = 0.75 * h[head * V + j] + read(j);
+            const u = zeros(K).reduce((sum, _, i) => sum + n[head * K + i] * key(i), m[head]);
+            c[head] = 0.5 * c[head] + u;
+        }
+        Object.entries({ S, n, m, h, c }).forEach(([name, now]) => all[name].push(now));
+    }
+    return all;
+}
+
+test("a scan's states after each row are those of loops in double, in each block, head and scan", async () => {
+    const config = `${MODEL}&steps=9&${asText(STATES)}`;
+    const { host, done } = await hosted();
+    assert.equal((await host.open(1, config)).problem, undefined);
+    host.play([1]);
+    await done(1);
+    const scans = await scansOf(config);
+    assert.deepEqual(
+        scans.map(({ name, nth, states }) => [name, nth, ...states.map(({ shape }) => shape)]),
+        [
+            ['', 0, [2, 6, 19], [2, 6], [2]],
+            ['h', 1, [38]],
+            ['c', 1, [2]],
+        ],
+    );
+    for (const block of [0, 1]) {
+        const look = { id: 1, index: 3, tokens: null, edits: [], block, at: null, detail: true };
+        const { tensors, sample } = host.ask(look);
+        const at = (name) => tensors.find((one) => one.name === `block${block}.mixer.${name}`).data;
+        const wanted = statesInDouble({ k: at('k'), v: at('v'), b: at('b') }, 16, [2, 6, 19]);
+        for (const head of [0, 1])
+            for (const scan of scans) {
+                const read = host.scan({ id: 1, index: 3, block, head, ...scan });
+                assert.deepEqual(read.tokens, [...sample.tokens]);
+                assert.deepEqual(
+                    [read.step, read.rows, read.length, read.blocks, read.block],
+                    [9, 16, 16, 2, block],
+                );
+                scan.states.forEach(({ name, shape }, i) => {
+                    const size = shape.slice(1).reduce((a, b) => a * b, 1);
+                    const own = (now) =>
+                        shape.length === 1 ? now : now.slice(head * size, (head + 1) * size);
+                    near(
+                        read.states[i].data,
+                        wanted[name].flatMap(own),
+                        `${name}, block ${block}, head ${head}`,
+                    );
+                });
+            }
+    }
+    const [first] = scans;
+    assert.equal(host.scan({ id: 1, index: 3, block: 7, head: 0, ...first }).block, 1);
+    assert.match(host.scan({ id: 2, index: 3, block: 0, head: 0, ...first }).problem.message, /not open/);
+});
+
+test('of a large state the first rows and columns, of a long sample the first rows; what sees ahead has none', async () => {
+    // Every input is 1: h_t = 2 - 2^-t, to the bit.
+    const text = (more) => `one = exp(x * 0)
+scan h[one], S[one][one], T[one][one], U[one][one] over one
+    h = 0.5 * h + one
+    S = S + outer(one, one)
+    T = S + S
+    U = T + S
+y = h @ w_o${more}`;
+    const model = 'task=charlm&length=360&width=72&heads=1&batch=1';
+    const { host } = await hosted();
+    const [scan] = await scansOf(`${model}&${asText(text(''))}`);
+    await host.open(1, `${model}&${asText(text(''))}`);
+    const { rows, length, states } = host.scan({ id: 1, index: 0, block: 0, head: 0, ...scan });
+    const most = Math.floor(2 ** 22 / (64 + 3 * 64 * 64)); // numbers that are handed over
+    assert.deepEqual([rows, length], [most, 360]);
+    assert.deepEqual(
+        states.map(({ down, across }) => [down, across]),
+        [
+            [1, 64],
+            [64, 64],
+            [64, 64],
+            [64, 64],
+        ],
+    );
+    for (let t = 0; t < rows; t++) {
+        assert.equal(states[0].data[t * 64 + 63], Math.fround(2 - 2 ** -t), `row ${t}`);
+        for (const i of [1, 2, 3])
+            assert.equal(states[i].data[(t * 64 + 63) * 64 + 63], i * (t + 1), `row ${t}`);
+    }
+    const ahead = asText(text(' + attention(one, one, one, causal=no)'));
+    await host.open(2, `${model.replace('360', '16')}&${ahead}`);
+    assert.match(host.scan({ id: 2, index: 0, block: 0, head: 0, ...scan }).problem.message, /causal/);
 });

@@ -2,6 +2,7 @@
 // memory moves when it grows, and every view of it ends then, so none is kept here.
 import { SeqmixError } from './error.js';
 import type { KernelModule } from './kernels.js';
+import { TENSOR } from './records.js';
 
 export type Pointer = number;
 
@@ -74,6 +75,7 @@ export interface Exports extends KernelModule {
     lab_state_form(state: Pointer): Pointer;
     lab_state_push(state: Pointer, tokens: Pointer, values: Pointer, rows: number, answers: Pointer): number;
     lab_state_answers(state: Pointer): Pointer;
+    lab_state_tensor(state: Pointer, i: number): Pointer;
     lab_state_copy(state: Pointer): Pointer;
     lab_state_draw(
         state: Pointer,
@@ -149,6 +151,16 @@ export class Memory {
     /** The same of 32-bit words. */
     wordRecord<F extends Fields>(fields: F, at: Pointer): RecordOf<F> {
         return named(fields, new Uint32Array(this.x.memory.buffer, at, Object.keys(fields).length));
+    }
+    /** What a tensor is, and where. */
+    tensor(at: Pointer) {
+        const { name, data, rank, isWeight, ...sizes } = this.wordRecord(TENSOR, at);
+        return {
+            name: this.text(name),
+            data,
+            shape: Object.values(sizes).slice(0, rank),
+            weight: isWeight,
+        };
     }
     view(at: Pointer, n: number): Float32Array<ArrayBuffer> {
         return new Float32Array(this.x.memory.buffer, at, n) as Float32Array<ArrayBuffer>;

@@ -4,7 +4,7 @@ import { type Config, configText } from './config.js';
 import { SeqmixError } from './error.js';
 import { count, fileBytes, lengthOf, numbers, overridesOf, pixelsOf } from './numbers.js';
 import { type BatchPointers, Held, type Memory, type Pointer } from './memory.js';
-import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
+import { BATCH_FORM, EVALUATION, METRICS, SAMPLE } from './records.js';
 import { generated, State } from './state.js';
 import type {
     Batch,
@@ -204,24 +204,15 @@ export class Run {
     tensors(): { name: string; shape: number[]; weight: boolean }[] {
         const all = [];
         for (let i = 0; i < this.#memory.x.lab_tensor_count(this.#open); i++) {
-            const { name, shape, weight } = this.#describe(
+            const { name, shape, weight } = this.#memory.tensor(
                 this.#memory.found(this.#memory.x.lab_tensor_at(this.#open, i)),
             );
             all.push({ name, shape, weight });
         }
         return all;
     }
-    #describe(at: Pointer) {
-        const { name, data, rank, isWeight, ...sizes } = this.#memory.wordRecord(TENSOR, at);
-        return {
-            name: this.#memory.text(name),
-            data,
-            shape: Object.values(sizes).slice(0, rank),
-            weight: isWeight,
-        };
-    }
     #tensorFrom(at: Pointer): Tensor {
-        const t = this.#describe(at);
+        const t = this.#memory.tensor(at);
         const n = t.shape.reduce((a, b) => a * b, 1);
         const data = this.#memory.view(t.data, n);
         viewed.set(data, this);

@@ -4,7 +4,7 @@ import { SeqmixError } from './error.js';
 import { Held, type Memory, type Pointer } from './memory.js';
 import { STATE_FORM } from './records.js';
 import { count, lengthOf, numbers, real } from './numbers.js';
-import type { DrawOptions, GenerateOptions, Piece, StateForm } from './types.js';
+import type { DrawOptions, GenerateOptions, Piece, StateForm, Tensor } from './types.js';
 
 const REST = 16; // milliseconds of writing after which whoever else waits has a turn
 
@@ -73,6 +73,27 @@ export class State {
         const at = this.#memory.x.lab_state_answers(this.#open);
         const { sequences, answers } = this.#opened;
         return at ? this.#memory.floats(at, sequences * answers) : null;
+    }
+    /** Names and shapes of what the model's operations carry from row to row: the names of their results. */
+    tensors(): { name: string; shape: number[] }[] {
+        return [...this.#carried()].map(({ name, shape }) => ({ name, shape }));
+    }
+    *#carried() {
+        const m = this.#memory;
+        for (let i = 0, at; (at = m.x.lab_state_tensor(this.#open, i)); i++) yield m.tensor(at);
+    }
+    /**
+     * One of them: the numbers of all sequences, one after another (a scan's order: docs/STATES.md). `data`
+     * is a view, as that of `run.tensor`, of zeros before the first row.
+     */
+    tensor(name: string): Tensor {
+        for (const one of this.#carried())
+            if (one.name === name) return { ...one, data: this.#memory.view(one.data, one.shape[0]!) };
+        throw new SeqmixError(
+            `there is no tensor ${name} here; allowed: a name that tensors() lists`,
+            'name',
+            name,
+        );
     }
     /** The next token of each sequence; sequence b draws as seed + b. */
     draw({ temperature = 1, topK = 0, topP = 1, seed = 1 }: DrawOptions = {}): Int32Array<ArrayBuffer> {

@@ -133,8 +133,18 @@ export interface EquationStep {
     /** The steps whose results it takes; -1: the input x. */
     readonly from: readonly number[];
     readonly weights: readonly { readonly name: string; readonly shape: readonly number[] }[];
-    /** Of a scan: what each head keeps from row to row, [heads] and its own sizes. */
-    readonly states: readonly { readonly name: string; readonly shape: readonly number[] }[];
+    /** Of a scan: what each head keeps from row to row. */
+    readonly states: readonly ScanState[];
+}
+export interface ScanState {
+    readonly name: string;
+    /** [heads] and its own sizes. */
+    readonly shape: readonly number[];
+    /** Where it lies in what `state.tensor` gives of the scan: the first head's first number; numbers between
+     * two heads, and between the rows of a matrix. */
+    readonly at: number;
+    readonly head: number;
+    readonly row: number;
 }
 export interface EquationSteps {
     readonly steps: readonly EquationStep[];

@@ -3,7 +3,7 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { format, type Values } from '../core/config.ts';
 import type { Tensor } from '../../wasm/loader/seqmix.ts';
-import { isProblem, type Problem } from '../training/protocol.ts';
+import { isProblem, type Look, type Problem, type ScanAsked, type ScanRead } from '../training/protocol.ts';
 import type { Entry } from './entry.ts';
 import { newId } from './members.ts';
 import { lab, pool, runs, said, selected, view } from './page.ts';
@@ -104,8 +104,11 @@ export function trainBeside(): Problem | null {
     return null;
 }
 
-/** A tensor of the text on the sample that is looked at: of its run as it is now, else before training. */
-export async function seen(name: string): Promise<{ tensor: Tensor; step: number } | string> {
+/** What `ask` makes of the text's run as it is now, or else of one before training; a sentence where it
+ * cannot. */
+async function within<T extends object>(
+    ask: (id: number) => Promise<T | { problem: Problem | string } | null>,
+): Promise<T | string> {
     const entry = trained.value;
     const going = entry && !['opening', 'failed'].includes(entry.live.value.status);
     const id = going ? entry.ticket : newId();
@@ -114,21 +117,24 @@ export async function seen(name: string): Promise<{ tensor: Tensor; step: number
             const opened = await pool().open(id, config.value);
             if (isProblem(opened)) return opened.problem.message;
         }
-        const looked = await pool().ask({
-            id,
-            index: view.value.sample,
-            tokens: null,
-            edits: [],
-            block: 0,
-            at: null,
-            detail: true,
-        });
-        if (!looked) return 'its run is not open';
-        if (isProblem(looked))
-            return typeof looked.problem === 'string' ? looked.problem : looked.problem.message;
-        const tensor = looked.tensors.find((one) => one.name === `block0.mixer.${name}`);
-        return tensor ? { tensor, step: looked.step } : 'it cannot be looked at';
+        const told = await ask(id);
+        if (!told) return 'its run is not open';
+        if (!isProblem<T>(told as T | { problem: Problem })) return told as T;
+        const { problem } = told as { problem: Problem | string };
+        return typeof problem === 'string' ? problem : problem.message;
     } finally {
         if (!going) pool().close(id);
     }
 }
+/** A tensor of the text on the sample that is looked at. */
+export async function seen(name: string): Promise<{ tensor: Tensor; step: number } | string> {
+    const index = view.value.sample;
+    const asked = { index, tokens: null, edits: [], block: 0, at: null, detail: true };
+    const looked = await within<Look>((id) => pool().ask({ id, ...asked }));
+    if (typeof looked === 'string') return looked;
+    const tensor = looked.tensors.find((one) => one.name === `block0.mixer.${name}`);
+    return tensor ? { tensor, step: looked.step } : 'it cannot be looked at';
+}
+/** A scan of the text on that sample. */
+export const seenScan = (asked: Omit<ScanAsked, 'id'>): Promise<ScanRead | string> =>
+    within<ScanRead>((id) => pool().scan({ id, ...asked }));

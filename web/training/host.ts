@@ -22,6 +22,8 @@ import type {
     Problem,
     Recited,
     Report,
+    ScanAsked,
+    ScanRead,
     Seen,
     Shared,
     Told,
@@ -29,6 +31,7 @@ import type {
     Writing,
     Written,
 } from './protocol.ts';
+import { scanRead } from './remembering.ts';
 import { lookAt, noLook, seeImage, transfers, withWeights } from './seeing.ts';
 import { widened } from './wide.ts';
 import { recited } from './writing.ts';
@@ -189,34 +192,42 @@ export class Host {
         this.#lengths = on;
         void this.#loop();
     }
-    see(id: number, what: Uint8Array | number): Seen | { problem: Problem } {
+    /** What `ask` gives of a run, or why there is none. */
+    #of<T>(id: number, ask: (job: Job) => T): T | { problem: Problem } {
         const job = this.#jobs.get(id);
         if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
         try {
-            return seeImage(job.run, what);
+            return ask(job);
         } catch (error) {
             return { problem: problemOf(error) };
         }
+    }
+    see(id: number, what: Uint8Array | number): Seen | { problem: Problem } {
+        return this.#of(id, ({ run }) => seeImage(run, what));
     }
     /** The run of a text goes on with it. */
     write(id: number, what: Writing): Written | { problem: Problem } {
-        const job = this.#jobs.get(id);
-        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
-        try {
-            return job.writer.go(job.run, what);
-        } catch (error) {
-            job.writer.close();
-            return { problem: problemOf(error) };
-        }
+        return this.#of(id, ({ run, writer }) => {
+            try {
+                return writer.go(run, what);
+            } catch (error) {
+                writer.close();
+                throw error;
+            }
+        });
     }
     recite(id: number, index: number): Recited | { problem: Problem } {
-        const job = this.#jobs.get(id);
-        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
-        try {
-            return recited(job.run, index);
-        } catch (error) {
-            return { problem: problemOf(error) };
-        }
+        return this.#of(id, ({ run }) => recited(run, index));
+    }
+    /** What a scan of a mixer's text holds after each row of a sample. */
+    scan(asked: ScanAsked): ScanRead | { problem: Problem } {
+        return this.#of(asked.id, ({ run }) => {
+            const read = scanRead(run, asked);
+            return Comlink.transfer(
+                read,
+                read.states.map(({ data }) => data.buffer),
+            );
+        });
     }
     /** How often row was wanted and column answered, over so many held-out sequences. */
     confusion(id: number, count: number): Confusion | null {
@@ -248,23 +259,11 @@ export class Host {
     }
     /** What a run makes of a sample or of tokens, perhaps with other weights, now. */
     ask(watch: Watch): Look | { problem: Problem } {
-        const job = this.#jobs.get(watch.id);
-        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
-        try {
-            return lookAt(job.run, watch, job.run.metrics.step);
-        } catch (error) {
-            return { problem: problemOf(error) };
-        }
+        return this.#of(watch.id, ({ run }) => lookAt(run, watch, run.metrics.step));
     }
     /** The run tried on so many held-out sequences, with changes to the task's keys and other weights. */
     try(id: number, count: number, changes: string, edits: Edits): Evaluation | { problem: Problem } {
-        const job = this.#jobs.get(id);
-        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
-        try {
-            return withWeights(job.run, edits, () => job.run.evaluate({ count, changes }));
-        } catch (error) {
-            return { problem: problemOf(error) };
-        }
+        return this.#of(id, ({ run }) => withWeights(run, edits, () => run.evaluate({ count, changes })));
     }
     /** Train these runs on, or `steps` steps each; `pace`: steps a second of these, whatever others have. */
     play(ids: readonly number[], steps = Infinity, pace: number | null = null): void {

@@ -11,6 +11,8 @@ import type {
     Problem,
     Recited,
     Report,
+    ScanAsked,
+    ScanRead,
     Seen,
     Watch,
     Writing,
@@ -193,6 +195,9 @@ export class Pool {
     /** A held-out sample, answered row by row. */
     async recite(id: number, index: number): Promise<Recited | { problem: Problem } | null> {
         return (await this.#seat(id)?.host.recite(id, index)) ?? null;
+    }
+    async scan(asked: ScanAsked): Promise<ScanRead | { problem: Problem } | null> {
+        return (await this.#seat(asked.id)?.host.scan(asked)) ?? null;
     }
     async confusion(id: number, count: number): Promise<Confusion | null> {
         return (await this.#seat(id)?.host.confusion(id, count)) ?? null;

@@ -1,5 +1,6 @@
 // protocol.ts: what the page and its workers tell each other. Types and the few numbers both must know.
 import type { Evaluation, Sample, Tensor } from '../../wasm/loader/seqmix.ts';
+import type { ScanState } from '../../wasm/loader/verify.ts';
 
 /** A worker trains one run no longer than this before it looks at the next and at its messages
  * (milliseconds). */
@@ -21,6 +22,9 @@ export const LENGTH_ANSWERS = 256;
 /** Snapshots of a run that are kept to look back at, and the bytes that they may take together. */
 export const SNAPSHOTS = 48;
 export const SNAPSHOT_BYTES = 24 << 20;
+
+/** Rows and columns of a state that can be told apart in a picture. */
+export const STATE_SIDE = 64;
 
 /** What several threads share a run by. */
 export interface Shared {
@@ -143,6 +147,32 @@ export interface Recited extends Remembered {
     answers: number[];
     /** -1: nothing is asked there. */
     targets: number[];
+}
+/** A scan of a mixer's text that is asked for, on a sample. */
+export interface ScanAsked {
+    id: number;
+    index: number;
+    /** The last block where there are fewer. */
+    block: number;
+    head: number;
+    /** What the text calls the scan's result; '': several results, and it is number `nth` of such scans. */
+    name: string;
+    nth: number;
+    states: readonly ScanState[];
+}
+/** What it holds after each row, as far as it is shown. */
+export interface ScanRead {
+    step: number;
+    /** Of the sample; null: its rows are real numbers. */
+    tokens: number[] | null;
+    length: number;
+    /** The rows that were read. */
+    rows: number;
+    blocks: number;
+    block: number;
+    /** Of each state the first rows and columns of that head (of scalars a row of all heads):
+     * [rows][down][across]. */
+    states: { down: number; across: number; data: Float32Array<ArrayBuffer> }[];
 }
 /** How often each class was taken for which ([shown][answered]), and the run's step then. */
 export interface Confusion {

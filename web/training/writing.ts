@@ -6,7 +6,7 @@ const TELL = 5; // of the likeliest
 const LEAST = 256; // rows that memory is reserved for where it grows
 
 /** A state of the run: one that reads on for ever, or, where its memory grows, one of `most` rows. */
-function opened(run: Run, most: number): { state: State; grows: boolean } {
+export function opened(run: Run, most: number): { state: State; grows: boolean } {
     try {
         return { state: run.state(), grows: false };
     } catch {

@@ -28,6 +28,7 @@ import { Checked } from './equations/checked.tsx';
 import type { Editor, Fault } from './equations/editor.ts';
 import { Graph } from './equations/graph.tsx';
 import { Help } from './equations/help.tsx';
+import { Remembered } from './equations/remembered.tsx';
 import { Transport } from './transport.tsx';
 import '../styles/equations.css';
 
@@ -130,6 +131,7 @@ export default function Equations() {
                 ) : (
                     <>
                         {steps && <Graph steps={steps} stale={!good} />}
+                        {steps && <Remembered steps={steps} stale={!good} />}
                         <Checked config={asked} ready={good} text={draft.value} />
                     </>
                 )}

@@ -20,6 +20,10 @@ interface MatrixProps {
     column?: string;
     /** How a column is called in the reading, else by its number. */
     at?: (column: number) => string;
+    /** The number of the first row. */
+    from?: number;
+    /** A row that is marked, by its number. */
+    mark?: number;
     /** Pixels stay square. */
     square?: boolean;
 }
@@ -34,6 +38,8 @@ export function Matrix({
     row = 'row',
     column = 'column',
     at = String,
+    from = 0,
+    mark,
     square,
 }: MatrixProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
@@ -57,20 +63,28 @@ export function Matrix({
                     {row} ↓ {column} →
                 </span>
             </figcaption>
-            <canvas
-                ref={canvas}
-                class={square ? 'square' : ''}
-                style={square ? { aspectRatio: `${columns} / ${rows}` } : undefined}
-                role="img"
-                aria-label={`${label}: ${rows} times ${row}, ${columns} times ${column}, largest ${round(most)}`}
-                onPointerMove={point}
-                onPointerDown={point}
-                onPointerLeave={() => setPointed(null)}
-            />
+            <div class="matrix-place">
+                <canvas
+                    ref={canvas}
+                    class={square ? 'square' : ''}
+                    style={square ? { aspectRatio: `${columns} / ${rows}` } : undefined}
+                    role="img"
+                    aria-label={`${label}: ${rows} times ${row}, ${columns} times ${column}, largest ${round(most)}`}
+                    onPointerMove={point}
+                    onPointerDown={point}
+                    onPointerLeave={() => setPointed(null)}
+                />
+                {mark !== undefined && (
+                    <span
+                        class="matrix-row"
+                        style={{ top: `${(100 * (mark - from)) / rows}%`, height: `${100 / rows}%` }}
+                    />
+                )}
+            </div>
             <div class="map-legend">
                 <span class="number">
                     {pointed && value !== undefined && value !== null && !Number.isNaN(value)
-                        ? `${row} ${pointed.row}, ${column} ${at(pointed.column)}: ${withMinus(value.toPrecision(4))}`
+                        ? `${row} ${from + pointed.row}, ${column} ${at(pointed.column)}: ${withMinus(value.toPrecision(4))}`
                         : `${rows} × ${columns}`}
                 </span>
                 <span class="scale">

@@ -54,6 +54,15 @@ static const char *own_name(const tensor *t) {
     return strchr(name, '#') ? "" : dot ? dot + 1 : name;
 }
 
+// Where a state lies in what the scan carries of a sequence: where the first head's begins; floats between
+// heads, and between the rows of a matrix.
+static void put_place(json_text *to, const graph *g, const equation_scan *s, size_t i) {
+    const program *p = g->nodes[s->out->produced_by].attributes;
+    const int side_by_side = p->heads != s->heads; // heads of scalars: columns of one head
+    put(to, ",\"at\":%u,\"head\":%zu,\"row\":%zu", p->states[i].at, side_by_side ? (size_t)1 : p->state_n,
+        program_pitch(&p->registers[p->states[i].in]));
+}
+
 // ---- What both answer from --------------------------------------------------------------------------------
 static smx_error failure;
 const char *verify_equations_error(void) { return failure.message; }
@@ -76,8 +85,8 @@ static const char *answer(json_text *written, int status) {
 }
 
 // {"output":3,"steps":[{"function":"conv","name":"q","line":2,"shape":[64,32],"from":[-1],"weights":[...]}]}:
-// from: the steps whose results it takes, -1: x; states: of a scan, [heads] and what one of them has. NULL:
-// verify_equations_error.
+// from: the steps whose results it takes, -1: x; states: of a scan, [heads] and what one of them has, and
+// where that lies (put_place). NULL: verify_equations_error.
 const char *verify_equations_steps(const char *text) {
     config *c = read_config(text);
     if (!c) return NULL;
@@ -112,9 +121,11 @@ const char *verify_equations_steps(const char *text) {
             for (size_t a = 0; step->scan && a < step->scan->n_states; a++) {
                 const scan_state *state = &step->scan->states[a];
                 put(&to, "%s{\"name\":\"%s\",\"shape\":[%zu", a ? "," : "", state->name, step->scan->heads);
-                if (state->shape.rank > 0) put(&to, ",%u", state->shape.rows);
-                if (state->shape.rank > 1) put(&to, ",%u", state->shape.cols);
-                put(&to, "]}");
+                if (state->shape.rank > 1) put(&to, ",%u", state->shape.rows);
+                if (state->shape.rank > 0) put(&to, ",%u", state->shape.cols);
+                put(&to, "]");
+                put_place(&to, g, step->scan, a);
+                put(&to, "}");
             }
             put(&to, "],\"weights\":[");
             for (size_t a = 0, n = 0; a < equation_inputs(step); a++) {
