@@ -179,10 +179,14 @@ setup: build/kernels.def build/mixer_texts.def ## install what is missing (says 
 
 # Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file
 # sees.
+# The source of a release brings the page (scripts/release.mjs), served as it is while none of its files was
+# changed.
 demo: ## set up, build, serve the page and print its address (ISOLATED=1: large runs on several threads)
-	@scripts/setup.sh --quiet demo
-	@$(MAKE) --no-print-directory -j$(JOBS) dist/index.html
-	@exec node scripts/serve.mjs $(if $(ISOLATED),--isolated)
+	@if [ -f prebuilt/index.html ] && sha256sum --status --check prebuilt/SHA256SUMS 2>/dev/null; then \
+		echo "the page as it was built for this release: no file was changed since" && scripts/setup.sh --quiet serve && \
+		exec node scripts/serve.mjs prebuilt $(if $(ISOLATED),--isolated); fi; \
+	scripts/setup.sh --quiet demo && $(MAKE) --no-print-directory -j$(JOBS) dist/index.html && \
+	exec node scripts/serve.mjs $(if $(ISOLATED),--isolated)
 
 test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
 	@scripts/setup.sh --quiet $(SETUP_FOR)

@@ -32,6 +32,7 @@ if (!existsSync(`proofs_tests/versions/${version}`))
         `what ${version} promises is not written down: node scripts/versions.mjs --record (docs/VERSIONS.md)`,
     );
 
+const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 const git = (...args) => execFileSync('git', args, { maxBuffer: 1 << 30 });
 const changed = git('status', '--porcelain', '--untracked-files=no').toString();
 if (changed)
@@ -43,7 +44,18 @@ const address = process.env.REPOSITORY?.replace(/\/$/, '') || '';
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-const source = git('-c', 'tar.umask=0022', 'archive', '--format=tar', `--prefix=seqmix-${version}/`, 'HEAD');
+// With the page, which `make demo` there serves as long as every file is as it was.
+const page = 'build/single/seqmix.html';
+const prebuilt = `seqmix-${version}/prebuilt/`;
+const sources = git('ls-files', '-z').toString().split('\0').filter(Boolean).sort();
+mkdirSync('build/prebuilt', { recursive: true });
+copyFileSync(page, 'build/prebuilt/index.html');
+writeFileSync('build/prebuilt/SHA256SUMS', sources.map((name) => `${sha256(name)}  ${name}\n`).join(''));
+const source = git(
+    ...['-c', 'tar.umask=0022', 'archive', '--format=tar', `--prefix=${prebuilt}`],
+    ...['--add-file=build/prebuilt/index.html', '--add-file=build/prebuilt/SHA256SUMS'],
+    ...[`--prefix=seqmix-${version}/`, 'HEAD'],
+);
 // (seqmix-VERSION.tar.gz is the source distribution's name)
 writeFileSync(join(out, `seqmix-${version}-source.tar.gz`), gzipSync(source, { level: 9 }));
 for (const file of [
@@ -63,7 +75,7 @@ writeFileSync(
         .replaceAll('-VERSION', `-${version}`)
         .replace(/\]\((?=\w+\.md)/g, address ? `](${address}/blob/v${version}/docs/` : '$&'),
 );
-copyFileSync('build/single/seqmix.html', join(out, `seqmix-${version}.html`));
+copyFileSync(page, join(out, `seqmix-${version}.html`));
 
 // The notes: the section of this version in CHANGELOG.md.
 const changelog = readFileSync('CHANGELOG.md', 'utf8');
@@ -91,7 +103,6 @@ function inPage() {
             add(name);
     return [...names].sort();
 }
-const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 const files = readdirSync(out).sort();
 const id = (text) => `SPDXRef-${text.replace(/[^A-Za-z0-9.-]/g, '-')}`;
 const described = (name, more) => ({

@@ -7,10 +7,11 @@ set -eu
 
 usage() {
     cat <<'EOF'
-usage: scripts/setup.sh [--quiet] [program|native|demo|site|test|all|python]
+usage: scripts/setup.sh [--quiet] [program|native|serve|demo|site|test|all|python]
 
   program         what building the program and the libraries needs: a C compiler and zlib
   native          that, and what the native tests need: cmocka
+  serve           what serving a page that is built needs: any Node.js
   demo            what building and serving the page needs
   site            that, and Sphinx, which makes the documents pages beside it
   test            all that the tests need (the default), and what some of them take where it can be had: Firefox,
@@ -29,9 +30,9 @@ quiet=no purpose=test
 for arg in "$@"; do
     case $arg in
         --quiet) quiet=yes ;;
-        program | native | demo | site | test | all | python) purpose=$arg ;;
+        program | native | serve | demo | site | test | all | python) purpose=$arg ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "setup: unknown argument '$arg'; allowed: --quiet, program, native, demo, site, test, all, python" >&2; exit 2 ;;
+        *) echo "setup: unknown argument '$arg'; allowed: --quiet, program, native, serve, demo, site, test, all, python" >&2; exit 2 ;;
     esac
 done
 
@@ -121,6 +122,11 @@ need() { # WHAT APT DNF BREW CHECK...
 }
 look() {
     missing='' apt='' dnf='' brew='' cask=''
+    if [ "$purpose" = serve ]; then
+        need Node.js nodejs nodejs node have node
+        look_for_options
+        return
+    fi
     # One link for all of them when all are there; each by itself when something is not.
     headers='#include <stdio.h>\n' libraries=''
     if wants zlib; then headers="$headers#include <zlib.h>\n" libraries=-lz; fi

@@ -2,7 +2,7 @@
 // zone and at another time; complete, with true checksums, an SBOM of all that is in it, and the notes of its
 // version; a tree that is not committed, or that calls itself two versions, is refused.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
     cpSync,
@@ -199,6 +199,51 @@ test('make release: complete, with true checksums, and twice the same in two fol
     ])
         assert.ok(source.includes(`seqmix-${version}/${name}\n`), name);
 });
+
+/** The address that `make demo` prints first, in a folder with these programs alone. */
+async function demo(at, programs) {
+    const bin = mkdtempSync(join(folder, 'bin-'));
+    for (const name of programs)
+        symlinkSync(execFileSync('which', [name], { encoding: 'utf8' }).trim(), join(bin, name));
+    const server = spawn('make', ['demo'], {
+        cwd: at,
+        env: { PATH: bin, HOME: folder },
+        stdio: 'pipe',
+        detached: true,
+    });
+    let said = '';
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (data) => (said += data));
+    const ended = new Promise((done) => server.once('close', done));
+    const address = () => /http:\/\/localhost:\d+\//.exec(said)?.[0];
+    while (!address() && server.exitCode === null)
+        await Promise.race([ended, new Promise((done) => setTimeout(done, 50))]);
+    const page = address() && (await (await fetch(address())).text());
+    if (server.exitCode === null) process.kill(-server.pid, 'SIGINT'); // as Ctrl-C: make and what it runs
+    await ended;
+    return { said, page };
+}
+test(
+    'make demo in the source of a release: the page that came with it, unless a file was changed',
+    { skip },
+    async () => {
+        const at = join(folder, 'unpacked');
+        mkdirSync(at);
+        const archive = join(folder, `first/build/release/seqmix-${version}-source.tar.gz`);
+        execFileSync('tar', ['-xzf', archive, '-C', at, '--strip-components=1']);
+        const bare =
+            'make sh bash node sha256sum uname grep dirname mkdir rm readlink awk sed find ln cat cksum id head tail tr sort cut date tee';
+        const { said, page } = await demo(at, bare.split(' '));
+        assert.equal(page, readFileSync(join(root, 'build/single/seqmix.html'), 'utf8'), said);
+        assert.ok(
+            !existsSync(join(at, 'dist')) && !existsSync(join(at, 'node_modules')),
+            'nothing was built',
+        );
+        writeFileSync(join(at, 'web/main.tsx'), 'changed');
+        const changed = await demo(at, bare.split(' '));
+        assert.ok(!changed.page, changed.said);
+        assert.match(changed.said, /setup: these are missing: .*gcc/); // it would be built
+    },
+);
 
 test(
     'refused: changes that are not committed, two versions, a version without its promises',

@@ -29,6 +29,7 @@ asked() { setup --quiet "$@" | sed -n 's/^ *Debian, Ubuntu *apt-get install //p'
 command_is id 'echo 1000' # neither root nor sudo
 check 'program: a compiler and zlib' 'gcc libc6-dev zlib1g-dev' "$(asked program)"
 check 'native: and cmocka' 'gcc libc6-dev zlib1g-dev libcmocka-dev' "$(asked native)"
+check 'serve: Node.js alone' 'nodejs' "$(asked serve)"
 check 'demo: what makes the page, no browser' 'gcc libc6-dev zlib1g-dev emscripten nodejs npm' "$(asked demo)"
 check 'test: everything' 'gcc libc6-dev zlib1g-dev libcmocka-dev emscripten nodejs npm clang' \
     "$(asked test | sed 's/ chromium[a-z-]*$//')"
@@ -162,7 +163,7 @@ else
 fi
 
 check 'an unknown purpose names those that there are' \
-    "setup: unknown argument 'everything'; allowed: --quiet, program, native, demo, site, test, all, python" "$(setup everything)"
+    "setup: unknown argument 'everything'; allowed: --quiet, program, native, serve, demo, site, test, all, python" "$(setup everything)"
 
 # shellcheck disable=SC2016
 printf '$(info $(SETUP_FOR))\n$(error )\n' >"$copy/purpose.mk"
