@@ -5,68 +5,61 @@
 
 #include <seqmix/smx.h>
 
-#include <stdlib.h>
+#include <math.h>
 
-// minGRU: h_t = (1 - z_t) h_{t-1} + z_t c_t, each of D columns a state. a: B, L, D.
-// 0 h, 1 z, 2 c, 3 dh, 4 dz, 5 dc, 6 saved.
-static const program *mingru(size_t D) {
-    static program p;
-    const program_register wide = {.rows = 1, .cols = (uint32_t)D, .group = 1};
-    enum { ONE, H, Z, C, REST, OLD, NEW, OUT, REGISTERS };
-    p = (program){.heads = 1, .out_columns = D, .n_registers = REGISTERS, .n_inputs = 2, .n_arrays = 2};
-    for (size_t i = 0; i < REGISTERS; i++) p.registers[i] = wide;
-    p.registers[ONE] = (program_register){.rows = 1, .cols = 1, .kind = PROGRAM_NUMBER, .number = 1.0f};
-    p.registers[H].kind = PROGRAM_STATE;
-    p.registers[Z].kind = p.registers[C].kind = PROGRAM_INPUT;
-    p.registers[C].of = 1;
-    for (size_t i = REST; i < REGISTERS; i++) p.registers[i].kind = PROGRAM_STEP;
-    p.columns[0] = p.columns[1] = (uint32_t)D;
-    p.n_steps = 4;
-    p.steps[0] = (program_step){.out = REST, .in = {ONE, Z}, .op = PROGRAM_SUB, .operands = 2, .scalar = 1};
-    p.steps[1] = (program_step){.out = OLD, .in = {REST, H}, .op = PROGRAM_MUL, .operands = 2};
-    p.steps[2] = (program_step){.out = NEW, .in = {Z, C}, .op = PROGRAM_MUL, .operands = 2};
-    p.steps[3] = (program_step){.out = OUT, .in = {OLD, NEW}, .op = PROGRAM_ADD, .operands = 2};
-    p.n_states = p.n_outputs = 1;
-    p.states[0] = (program_state){.in = H, .out = OUT, .learned = -1};
-    p.outputs[0] = (program_output){.from = OUT};
-    smx_program_plan(&p);
-    return &p;
+enum { COLUMNS = 64, INPUTS = 3 }; // known to the compiler, as in code for one shape
+// What is computed of up to three inputs, each row by row, COLUMNS of them states.
+typedef struct {
+    size_t inputs;
+    program p;
+    void (*fwd)(float *h, const float *const *in, size_t L);
+    void (*bwd)(float *const *din, const float *dh, const float *const *in, const float *h, size_t L);
+} recurrence;
+
+static uint16_t add_register(program *p, program_kind kind, size_t cols, float number) {
+    p->registers[p->n_registers] = (program_register){
+        .rows = 1, .cols = (uint32_t)cols, .kind = (uint8_t)kind, .number = number, .group = 1};
+    return (uint16_t)p->n_registers++;
 }
-static int open_mingru(bench_row *r, smx_error *error) {
-    (void)error;
-    const size_t B = r->a[0], L = r->a[1], D = r->a[2];
-    const program *p = mingru(D);
-    for (size_t i = 0; i < 6; i++)
-        if (!bench_floats(r, i, B * L * D)) return -1;
-    for (size_t i = 0; i < B * L * D; i++) r->x[1][i] = 0.5f + 0.499f * r->x[1][i];
-    const size_t forward = smx_program_fwd_scratch_bytes(p), backward = smx_program_bwd_scratch_bytes(L, p);
-    if (!bench_floats(r, 6, B * smx_program_saved_floats(L, p))) return -1;
-    return bench_scratch(r, forward > backward ? forward : backward);
+static uint16_t add_step(program *p, program_op op, size_t operands, uint16_t a, uint16_t b) {
+    const unsigned scalar = operands == 2 && p->registers[a].kind == PROGRAM_NUMBER;
+    const uint16_t out = add_register(p, PROGRAM_STEP, COLUMNS, 0.0f);
+    p->steps[p->n_steps++] = (program_step){.out = out,
+                                            .in = {a, b},
+                                            .op = (uint8_t)op,
+                                            .operands = (uint8_t)operands,
+                                            .scalar = (uint8_t)scalar};
+    return out;
 }
-static void check(bench_row *r) {
-    double s = 0.0;
-    for (size_t k = 0; k < 6; k += k ? 1 : 4)
-        for (size_t i = 0; i < r->a[0] * r->a[1] * r->a[2]; i++)
-            s += (double)r->x[k][i] * (double)(i % 7 + k);
-    r->check = s;
+// Inputs are registers 0 on, then the state; h = decay h + gain is the last step.
+static void end_program(program *p, size_t inputs, uint16_t decay, uint16_t gain) {
+    const uint16_t faded = add_step(p, PROGRAM_MUL, 2, decay, (uint16_t)inputs);
+    const uint16_t out = add_step(p, PROGRAM_ADD, 2, faded, gain);
+    p->heads = p->n_states = p->n_outputs = 1;
+    p->out_columns = COLUMNS;
+    p->n_inputs = p->n_arrays = inputs;
+    p->states[0] = (program_state){.in = (uint16_t)inputs, .out = out, .learned = -1};
+    p->outputs[0] = (program_output){.from = out};
+    smx_program_plan(p);
 }
-static void run_mingru(bench_row *r) {
-    const size_t B = r->a[0], L = r->a[1];
-    const program *p = mingru(r->a[2]);
-    const float *const in[] = {r->x[1], r->x[2]};
-    float *const din[] = {r->x[4], r->x[5]};
-    smx_program_fwd(r->x[0], r->x[6], NULL, in, r->scratch, 0, B, L, p);
-    smx_program_bwd(din, r->x[3], in, r->x[6], r->scratch, B, L, p);
-    if (r->check == 0.0) check(r);
+static void begin_program(program *p, size_t inputs) {
+    for (size_t i = 0; i < inputs; i++) {
+        p->registers[add_register(p, PROGRAM_INPUT, COLUMNS, 0.0f)].of = (uint16_t)i;
+        p->columns[i] = COLUMNS;
+    }
+    add_register(p, PROGRAM_STATE, COLUMNS, 0.0f);
 }
-enum { COLUMNS = 64 }; // known to the compiler, as in code for one shape
-static void loop_fwd(float *restrict h, const float *restrict z, const float *restrict c, size_t L) {
+
+// minGRU: h_t = (1 - z_t) h_{t-1} + z_t c_t
+static void mingru_fwd(float *restrict h, const float *const *in, size_t L) {
+    const float *restrict z = in[0], *restrict c = in[1];
     for (size_t j = 0; j < COLUMNS; j++) h[j] = z[j] * c[j];
     for (size_t j = COLUMNS; j < L * COLUMNS; j++) h[j] = (1.0f - z[j]) * h[j - COLUMNS] + z[j] * c[j];
 }
-static void loop_bwd(float *restrict dz, float *restrict dc, const float *restrict dh,
-                     const float *restrict z, const float *restrict c, const float *restrict h, size_t L) {
-    float carry[COLUMNS] = {0.0f};
+static void mingru_bwd(float *const *din, const float *restrict dh, const float *const *in,
+                       const float *restrict h, size_t L) {
+    const float *restrict z = in[0], *restrict c = in[1];
+    float *restrict dz = din[0], *restrict dc = din[1], carry[COLUMNS] = {0.0f};
     for (size_t t = L; t-- > 0;)
         for (size_t i = 0; i < COLUMNS; i++) {
             const size_t j = t * COLUMNS + i;
@@ -76,18 +69,108 @@ static void loop_bwd(float *restrict dz, float *restrict dc, const float *restri
             carry[i] = d * (1.0f - z[j]);
         }
 }
+static recurrence *mingru(void) {
+    static recurrence r = {.inputs = 2, .fwd = mingru_fwd, .bwd = mingru_bwd};
+    program *p = &r.p;
+    if (p->n_steps) return &r;
+    begin_program(p, 2);
+    const uint16_t one = add_register(p, PROGRAM_NUMBER, 1, 1.0f);
+    const uint16_t rest = add_step(p, PROGRAM_SUB, 2, one, 0), gain = add_step(p, PROGRAM_MUL, 2, 0, 1);
+    end_program(p, 2, rest, gain);
+    return &r;
+}
+
+// RG-LRU: h_t = e^g_t h_{t-1} + sqrt(1 - e^(2 g_t)) i_t u_t, g below 0
+static void rglru_fwd(float *restrict h, const float *const *in, size_t L) {
+    const float *restrict g = in[0], *restrict i = in[1], *restrict u = in[2];
+    for (size_t j = 0; j < L * COLUMNS; j++) {
+        const float before = j < COLUMNS ? 0.0f : h[j - COLUMNS];
+        h[j] = expf(g[j]) * before + sqrtf(1.0f - expf(2.0f * g[j])) * i[j] * u[j];
+    }
+}
+static void rglru_bwd(float *const *din, const float *restrict dh, const float *const *in,
+                      const float *restrict h, size_t L) {
+    const float *restrict g = in[0], *restrict i = in[1], *restrict u = in[2];
+    float *restrict dg = din[0], *restrict di = din[1], *restrict du = din[2], carry[COLUMNS] = {0.0f};
+    for (size_t t = L; t-- > 0;)
+        for (size_t k = 0; k < COLUMNS; k++) {
+            const size_t j = t * COLUMNS + k;
+            const float d = carry[k] + dh[j], before = t ? h[j - COLUMNS] : 0.0f;
+            const float a = expf(g[j]), square = expf(2.0f * g[j]), root = sqrtf(1.0f - square);
+            du[j] = d * (root * i[j]);
+            di[j] = d * u[j] * root;
+            dg[j] = -2.0f * (d * u[j] * i[j] * 0.5f / root * square) + d * before * a;
+            carry[k] = d * a;
+        }
+}
+static recurrence *rglru(void) {
+    static recurrence r = {.inputs = 3, .fwd = rglru_fwd, .bwd = rglru_bwd};
+    program *p = &r.p;
+    if (p->n_steps) return &r;
+    begin_program(p, 3);
+    const uint16_t one = add_register(p, PROGRAM_NUMBER, 1, 1.0f),
+                   two = add_register(p, PROGRAM_NUMBER, 1, 2.0f);
+    const uint16_t decay = add_step(p, PROGRAM_EXP, 1, 0, 0), twice = add_step(p, PROGRAM_MUL, 2, two, 0);
+    const uint16_t square = add_step(p, PROGRAM_EXP, 1, twice, 0),
+                   rest = add_step(p, PROGRAM_SUB, 2, one, square);
+    const uint16_t root = add_step(p, PROGRAM_SQRT, 1, rest, 0), gate = add_step(p, PROGRAM_MUL, 2, root, 1);
+    end_program(p, 3, decay, add_step(p, PROGRAM_MUL, 2, gate, 2));
+    return &r;
+}
+
+// a: B, L, which. x: 0 h, 1 dh, 2 saved, then inputs, then their gradients.
+static recurrence *recurrence_of(const bench_row *r) { return r->a[2] ? rglru() : mingru(); }
+static int open_scan(bench_row *r, smx_error *error) {
+    (void)error;
+    const size_t B = r->a[0], L = r->a[1], n = B * L * COLUMNS;
+    const recurrence *q = recurrence_of(r);
+    for (size_t i = 0; i < 3 + 2 * q->inputs; i++)
+        if (i != 2 && !bench_floats(r, i, n)) return -1;
+    for (size_t i = 0; i < n; i++) // z in 0..1, g below 0
+        r->x[3][i] = r->a[2] ? -0.5f + 0.499f * r->x[3][i] : 0.5f + 0.499f * r->x[3][i];
+    const size_t forward = smx_program_fwd_scratch_bytes(&q->p),
+                 backward = smx_program_bwd_scratch_bytes(L, &q->p);
+    if (!bench_floats(r, 2, B * smx_program_saved_floats(L, &q->p))) return -1;
+    return bench_scratch(r, forward > backward ? forward : backward);
+}
+static void check(bench_row *r) {
+    double s = 0.0;
+    for (size_t k = 0; k < 3 + 2 * recurrence_of(r)->inputs; k += k ? 1 : 3)
+        for (size_t i = 0; i < r->a[0] * r->a[1] * COLUMNS; i++)
+            s += (double)r->x[k][i] * (double)(i % 7 + k);
+    r->check = s;
+}
+static void run_scan(bench_row *r) {
+    const size_t B = r->a[0], L = r->a[1];
+    const recurrence *q = recurrence_of(r);
+    const float *const *in = (const float *const *)(r->x + 3);
+    smx_program_fwd(r->x[0], r->x[2], NULL, in, r->scratch, 0, B, L, &q->p);
+    smx_program_bwd(r->x + 3 + q->inputs, r->x[1], in, r->x[2], r->scratch, B, L, &q->p);
+    if (r->check == 0.0) check(r);
+}
 static void run_loop(bench_row *r) {
     const size_t B = r->a[0], L = r->a[1], n = L * COLUMNS;
-    for (size_t i = 0; i < B * n; i += n) loop_fwd(r->x[0] + i, r->x[1] + i, r->x[2] + i, L);
-    for (size_t i = 0; i < B * n; i += n)
-        loop_bwd(r->x[4] + i, r->x[5] + i, r->x[3] + i, r->x[1] + i, r->x[2] + i, r->x[0] + i, L);
+    const recurrence *q = recurrence_of(r);
+    const float *in[INPUTS];
+    float *din[INPUTS];
+    for (size_t backward = 0; backward < 2; backward++)
+        for (size_t b = 0; b < B; b++) {
+            for (size_t i = 0; i < q->inputs; i++)
+                in[i] = r->x[3 + i] + b * n, din[i] = r->x[3 + q->inputs + i] + b * n;
+            if (backward)
+                q->bwd(din, r->x[1] + b * n, in, r->x[0] + b * n, L);
+            else
+                q->fwd(r->x[0] + b * n, in, L);
+        }
     if (r->check == 0.0) check(r);
 }
 void bench_add_scans(void) {
-    for (size_t loop = 0; loop < 2; loop++) {
-        bench_row *r = bench_add(loop ? "scan minGRU, a plain C loop" : "scan minGRU B4 L4096 D64",
-                                 open_mingru, loop ? run_loop : run_mingru);
-        r->a[0] = 4, r->a[1] = 4096, r->a[2] = COLUMNS;
-        r->target = loop ? NULL : "<= 2 x a plain C loop";
-    }
+    static const char *const name[2][2] = {{"scan minGRU B4 L4096 D64", "scan minGRU, a plain C loop"},
+                                           {"scan RG-LRU B4 L4096 D64", "scan RG-LRU, a plain C loop"}};
+    for (size_t which = 0; which < 2; which++)
+        for (size_t loop = 0; loop < 2; loop++) {
+            bench_row *r = bench_add(name[which][loop], open_scan, loop ? run_loop : run_scan);
+            r->a[0] = 4, r->a[1] = 4096, r->a[2] = which;
+            r->target = loop ? NULL : "<= 2 x a plain C loop";
+        }
 }
