@@ -130,8 +130,8 @@ enum { SMX_SCORE_SOFTMAX, SMX_SCORE_SINK, SMX_SCORE_SIGMOID };
 // o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. Weights below e^-41.5 of
 // a row's largest are 0. A row of logits all -inf gives 0, one with a NaN among them NaN and such gradients.
 // Infinities and NaN of a later k stay out of a causal row. v has to be finite: up to 23 rows before it, and
-// half a pool_window more, multiply it by a weight of 0, which rows depends on the instruction set; a row that
-// is pushed by itself does not.
+// half a pool_window more, multiply it by a weight of 0 (which of them, the instruction set decides); a row
+// that is pushed by itself does not.
 // Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk, not with L.
 size_t smx_attention_fwd_scratch_bytes(const smx_attention *p);
 void smx_attention_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,

@@ -72,6 +72,8 @@ void *graph_own(graph *g, uint64_t bytes) {
 }
 
 float *graph_table(graph *g, uint64_t floats, table_fill *fill, const void *with, size_t with_bytes) {
+    static float nowhere;
+    if (g->counting) return &nowhere;
     float *data = graph_own(g, size_mul(floats, sizeof *data));
     graph_table_to_fill *t = data ? graph_own(g, sizeof *t + with_bytes) : NULL;
     if (!t) return NULL;

@@ -122,6 +122,7 @@ struct graph {
     void **owned; // freed with the graph
     size_t n_owned;
     struct graph_table_to_fill *tables, **last_table; // yet to be filled
+    int counting; // built to learn its sizes alone, and never planned: its tables take no memory
     size_t owned_bytes;
     // inputs, filled by the caller before a replay
     int32_t *tokens; // [B*L]

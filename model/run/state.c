@@ -42,11 +42,13 @@ static int check_floats(const stream *s, uint64_t given, smx_error *error) {
                      (unsigned long long)given, floats_of(s), s->B);
 }
 
-// Its operations, and how large a state is: nothing yet that takes memory or time by its rows.
-static int count(stream *s, const smx_run *r, size_t length, uint64_t given, smx_error *error) {
+// Its operations, and how large a state is.
+static int build(stream *s, const smx_run *r, size_t length, int counting, smx_error *error) {
+    graph_free(s->g);
     graph *g = s->g = graph_new(GRAPH_STREAM, (params *)&r->weights, s->B, length);
     if (!g) return error_say(error, "out of memory for a state");
     g->direct = 1;
+    g->counting = counting;
     g->endless = !s->most;
     s->model = model_build(g, r->c, &r->train.task, 1);
     if (!g->failed && g->endless && g->grows)
@@ -54,9 +56,14 @@ static int count(stream *s, const smx_run *r, size_t length, uint64_t given, smx
                            "given a largest number of rows: its memory grows with them");
     graph_stream_count(g);
     if (g->failed) *error = g->error;
-    return g->failed || check_floats(s, given, error) ? -1 : 0;
+    return g->failed ? -1 : 0;
+}
+// Counted first, which takes no memory or time by its rows: a file may claim any number of them.
+static int count(stream *s, const smx_run *r, size_t length, uint64_t given, smx_error *error) {
+    return build(s, r, length, 1, error) || check_floats(s, given, error) ? -1 : 0;
 }
 static int plan(stream *s, const smx_run *r, smx_error *error) {
+    if (build(s, r, s->g->L, 0, error)) return -1;
     graph *g = s->g;
     if (graph_stream_plan(g, error)) return -1;
     const size_t numbers = r->train.task.channels ? r->train.task.channels : 1;

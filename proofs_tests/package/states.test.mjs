@@ -150,6 +150,32 @@ test('what is refused, and how: nothing has changed afterwards', async () => {
     state.close(); // twice is once
 });
 
+/** A file of so many rows at most, with as many numbers as a size of 32 bits had wrapped to: the answers. */
+function claimed(bytes, most) {
+    const file = bytes.slice(0, 56 + 4 * 256 + 8);
+    const view = new DataView(file.buffer, file.byteOffset, file.length);
+    view.setBigUint64(32, most, true);
+    view.setBigUint64(48, 256n, true); // numbers
+    let sum = 0xcbf29ce484222325n;
+    for (const byte of file.subarray(0, -8)) sum = BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n);
+    view.setBigUint64(file.length - 8, sum, true);
+    return file;
+}
+test('a file that claims 2^22 rows is refused before any memory is taken for them', async () => {
+    const lab = await load({ whole: true });
+    const taken = (run) => run.tensor(run.tensors()[0].name).data.buffer.byteLength;
+    for (const { name } of lab.config.mixers.filter(({ name }) => name !== 'equations')) {
+        const run = lab.open(`task=charlm&mixer=${name}&length=64&batch=1&width=32`);
+        const small = run.state({ most: 64 });
+        small.push([1, 2, 3]);
+        const file = claimed(small.save(), 2n ** 22n);
+        small.close();
+        const before = taken(run);
+        assert.throws(() => run.loadState(file), /out of memory|the state holds 256 numbers/, name);
+        assert.ok(taken(run) - before < 2 ** 24, `${name}: ${taken(run) - before} bytes`);
+        run.close();
+    }
+});
 test('a state too large for 32 bits is refused, by a number or by a file, and nobody else is written over', () => {
     const other = simd.open('task=charlm&mixer=gla&width=16&length=16&batch=1');
     const digest = other.digest();
@@ -177,15 +203,7 @@ test('a state too large for 32 bits is refused, by a number or by a file, and no
                 assert.match(error.message, /out of memory/, name);
                 refused++;
             }
-        // As many numbers as a size of 32 bits had wrapped to: the answers alone.
-        const file = bytes.slice(0, 56 + 4 * 256 + 8);
-        const view = new DataView(file.buffer, file.byteOffset, file.length);
-        view.setBigUint64(32, 2n ** 26n, true); // most
-        view.setBigUint64(48, 256n, true); // numbers
-        let sum = 0xcbf29ce484222325n;
-        for (const byte of file.subarray(0, -8))
-            sum = BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n);
-        view.setBigUint64(file.length - 8, sum, true);
+        const file = claimed(bytes, 2n ** 26n);
         assert.throws(() => run.loadState(file), /out of memory|the state holds 256 numbers/, name);
         run.close();
     }
