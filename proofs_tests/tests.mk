@@ -21,8 +21,9 @@ $(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
 $(OBJ)/proofs_tests/proofs/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
 $(eval $(call holds,$(OBJ)/arb.flags,$(ARB_HEADER)))
 $(OBJ)/proofs_tests/proofs/proof_certificates.o: $(OBJ)/arb.flags
-# The library's own allocations, so that each can be made to fail.
-$(BIN)/tests/test_memory: EXTRA_LIBS := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free
+# The library's own allocations, so that each can be made to fail (support/allocations.h) or ends at a page's
+# edge (support/edges.h).
+$(addprefix $(BIN)/tests/,test_memory test_ref test_table test_labelled test_idx): EXTRA_LIBS := $(if $(filter Linux,$(shell uname -s)),$(addprefix -Wl$(comma)--wrap=,malloc calloc realloc free))
 
 # Under the compiler's and sanitizers' name where that is not gcc: clang/test_gemm.
 PREFIX_OF_TESTS := $(if $(filter gcc,$(VARIANT)),,$(VARIANT)/)

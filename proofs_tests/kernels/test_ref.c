@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/oracle/oracle_cases.h"
+#include "proofs_tests/support/allocations.h"
 #include <seqmix/ref.h>
 
 // ---- Seeded numbers (splitmix64, sums of twelve uniforms)
@@ -357,32 +358,73 @@ static void open_case(oracle_case *c, json **params, const gradient_case *g) {
     }
 }
 
+static void check_case(const gradient_case *g, size_t seed) {
+    oracle_case c;
+    json *params;
+    state = seed;
+    open_case(&c, &params, g);
+    if (oracle_run(&c)) fail_msg("%s %s: %s", g->mechanism, g->params, c.error.message);
+    double largest = 0;
+    size_t checked = 0;
+    for (size_t s = 0; s < c.n_slots; s++)
+        if (c.slots[s].grad) largest = fmax(largest, max_abs(c.slots[s].grad, c.slots[s].count));
+    assert_true(largest > 0);
+    for (size_t s = 0; s < c.n_slots; s++) {
+        oracle_slot *slot = &c.slots[s];
+        if (!slot->grad) continue;
+        char what[300];
+        snprintf(what, sizeof what, "%s %s (seed %zu): %s", g->mechanism, g->params, seed, slot->is->name);
+        check_gradient(what, slot->data, slot->grad, slot->count, 0.01 * largest, weighted_sum, &c);
+        checked++;
+    }
+    assert_true(checked > 0);
+    oracle_close(&c);
+    json_free(params);
+}
+// Cores of two heads with three as well: of two, twice as many are two more.
 static void gradients_match_differences(void **unused) {
     (void)unused;
+    size_t of_three = 0;
+    for (size_t i = 0; i < N_CASES; i++) {
+        check_case(&cases[i], 1000 + i);
+        char params[256];
+        snprintf(params, sizeof params, "%s", cases[i].params);
+        char *heads = strstr(params, "\"H\":2");
+        if (!heads || !strstr(cases[i].mechanism, "_core") || strstr(params, "\"Hkv\":2")) continue;
+        heads[4] = '3';
+        check_case(&(gradient_case){cases[i].mechanism, params, cases[i].without}, 2000 + i);
+        of_three++;
+    }
+    assert_true(of_three > 20);
+}
+
+// The n-th allocation of a case fails, for every n: the case says so, and holds no more than before.
+static void memory_runs_out(void **unused) {
+    (void)unused;
+#ifndef __linux__
+    print_message("needs a linker with --wrap\n");
+    skip();
+#endif
+    size_t tried = 0;
     for (size_t i = 0; i < N_CASES; i++) {
         oracle_case c;
         json *params;
-        state = 1000 + i;
         open_case(&c, &params, &cases[i]);
-        if (oracle_run(&c)) fail_msg("%s %s: %s", cases[i].mechanism, cases[i].params, c.error.message);
-        double largest = 0;
-        size_t checked = 0;
-        for (size_t s = 0; s < c.n_slots; s++)
-            if (c.slots[s].grad) largest = fmax(largest, max_abs(c.slots[s].grad, c.slots[s].count));
-        assert_true(largest > 0);
-        for (size_t s = 0; s < c.n_slots; s++) {
-            oracle_slot *slot = &c.slots[s];
-            if (!slot->grad) continue;
-            char what[300];
-            snprintf(what, sizeof what, "%s %s (seed %zu): %s", cases[i].mechanism, cases[i].params, 1000 + i,
-                     slot->is->name);
-            check_gradient(what, slot->data, slot->grad, slot->count, 0.01 * largest, weighted_sum, &c);
-            checked++;
+        if (oracle_run(&c)) fail_msg("%s", c.error.message);
+        for (long n = 0;; n++, tried++) {
+            const long before = held;
+            until_failure = n;
+            const int status = oracle_compute(&c), reached = until_failure < 0;
+            until_failure = -1;
+            if (held != before || (status != 0) != reached)
+                fail_msg("%s %s, allocation %ld: status %d, %ld are left", cases[i].mechanism,
+                         cases[i].params, n, status, held - before);
+            if (!reached) break;
         }
-        assert_true(checked > 0);
         oracle_close(&c);
         json_free(params);
     }
+    assert_true(tried > N_CASES);
 }
 
 // Every mechanism that has gradients is in the list above.
@@ -1016,6 +1058,38 @@ static void lcat_chooses_by_landmark(void **unused) {
     for (size_t i = 0; i < L; i++) assert_int_equal(chosen[i], want[i]);
 }
 
+// Block n scores n (n + 1) / 2, a query's lead over the next is the number of its blocks but one; of each
+// sequence, head and query in turn all scores are an eighth of that, and so is the smallest lead.
+static void landmarks_lead(void **unused) {
+    (void)unused;
+    enum { B = 2, L = 9, H = 2, D = 4, ROWS = B * H * L };
+    const ref_landmark p = {.B = B, .L = L, .D = D, .H = H, .stride = D, .block = 2};
+    for (size_t closest = 0; closest < ROWS; closest++) {
+        double q[B * L * D] = {0}, marks[B * L * D] = {0}, squares = 0, least = INFINITY;
+        size_t scores = 0;
+        for (size_t b = 0; b < B; b++)
+            for (size_t h = 0; h < H; h++)
+                for (size_t i = 0; i < L; i++) {
+                    const size_t at = (b * L + i) * D + h * (D / H), row = (b * H + h) * L + i;
+                    const double lead = row == closest ? 0.125 : 1;
+                    q[at] = lead;
+                    const size_t n_blocks = i / 2;
+                    if (i % 2)
+                        marks[at] = (double)(n_blocks * (n_blocks + 1) / 2),
+                        marks[at + 1] = 9; // q has 0 there
+                    for (size_t n = 0; n < n_blocks; n++, scores++) {
+                        const double score = lead * (double)(n * (n + 1) / 2);
+                        squares += score * score;
+                    }
+                    if (n_blocks > 1) least = fmin(least, lead * (double)(n_blocks - 1));
+                }
+        const double want = least / sqrt(squares / (double)scores);
+        assert_true(fabs(ref_landmark_lead(q, marks, &p) - want) < 1e-15);
+    }
+    const ref_landmark one = {.B = 1, .L = 3, .D = 1, .H = 1, .stride = 1, .block = 2};
+    assert_true(isinf(ref_landmark_lead((double[3]){1, 1, 1}, (double[3]){1, 1, 1}, &one)));
+}
+
 static void sum_normaliser_at_zero(void **unused) {
     (void)unused;
     double q[2] = {-800, 1}, k[2] = {0.5, 0.2}, v[2] = {1, 2}, dy[2] = {1, 1}, y[2], dq[2], dk[2], dv[2];
@@ -1076,6 +1150,7 @@ static void las_alphas_span_the_range(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_match_differences),
+        cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(every_mechanism_is_checked),
         cmocka_unit_test(attention_with_tables),
         cmocka_unit_test(mixed_maps),
@@ -1096,6 +1171,7 @@ int main(void) {
         cmocka_unit_test(focus_literal_is_circular_and_reversed),
         cmocka_unit_test(s4d_kernel_is_its_recurrence),
         cmocka_unit_test(lcat_chooses_by_landmark),
+        cmocka_unit_test(landmarks_lead),
         cmocka_unit_test(sum_normaliser_at_zero),
         cmocka_unit_test(alibi_slopes_are_the_printed_ones),
         cmocka_unit_test(two_sided_taps),

@@ -1,47 +1,14 @@
 // test_memory.c: memory that runs out anywhere. The i-th allocation of a whole experiment fails, for every i:
 // each time a call says so in a sentence, nothing crashes, nothing leaks, and what was answered without an
-// error is right. And what a run says it will hold is what it holds. (Linked with --wrap, so that malloc,
-// calloc, realloc and free of the library are the ones below.)
+// error is right. And what a run says it will hold is what it holds.
+#include "proofs_tests/support/allocations.h"
 #include "proofs_tests/support/check.h"
 
-#include <malloc.h>
-
+#include "model/audit/invariances.h"
 #include "model/mixers/mixer.h"
 #include "kernels/core/hash.h"
 #include <seqmix/run.h>
 #include <seqmix/state.h>
-
-void *__real_malloc(size_t);
-void *__real_calloc(size_t, size_t);
-void *__real_realloc(void *, size_t);
-void __real_free(void *);
-static long until_failure = -1, held, bytes, most_bytes;
-static int fails(void) { return until_failure >= 0 && until_failure-- == 0; }
-static void *took(void *p) {
-    held += p != NULL;
-    bytes += p ? (long)malloc_usable_size(p) : 0;
-    if (bytes > most_bytes) most_bytes = bytes;
-    return p;
-}
-static void gives(void *p) {
-    held -= p != NULL;
-    bytes -= p ? (long)malloc_usable_size(p) : 0;
-}
-void *__wrap_malloc(size_t n) { return fails() ? NULL : took(__real_malloc(n)); }
-void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : took(__real_calloc(n, size)); }
-void *__wrap_realloc(void *old, size_t n) {
-    if (fails()) return NULL;
-    const long before = old ? (long)malloc_usable_size(old) : 0;
-    void *p = __real_realloc(old, n);
-    if (!p) return NULL;
-    held -= old != NULL;
-    bytes -= before;
-    return took(p);
-}
-void __wrap_free(void *p) {
-    gives(p);
-    __real_free(p);
-}
 
 static void one_by_one(void *pool, size_t n, smx_piece piece, void *context) {
     (void)pool;
@@ -154,6 +121,33 @@ static void what_is_said_is_held(void **state) {
     print_message("at most %.3f of what is said, with an evaluation %.2f\n", worst, worst_evaluation);
 }
 
+// An audit of what a mixer's answers depend on gives back what it took, whichever allocation fails.
+static void an_audit_gives_back_its_memory(void **state) {
+    (void)state;
+    const char *row;
+    char config[8000];
+    size_t i = 0, failed = 0;
+    while (invariance_config(config, sizeof config, i, &row) && strcmp(row, "scan in a text")) i++;
+    const size_t configs[] = {0, i};
+    for (size_t k = 0; k < CHECK_COUNT(configs); k++) {
+        assert_non_null(invariance_config(config, sizeof config, configs[k], &row));
+        for (int n = 0, reached = 1; reached; n = 2 * n + 1) {
+            invariances found = {0};
+            smx_error e = {0};
+            check_trying("%s, allocation %d", row, n);
+            const long before = held;
+            until_failure = n;
+            const int status = invariances_measure(&found, config, one_by_one, (void *[1]){NULL}, 1, &e);
+            reached = until_failure < 0;
+            until_failure = -1;
+            if (held != before) check_fail("%ld allocations are left", held - before);
+            if ((status != 0) != reached) check_fail("%s", status ? e.message : "nothing is said");
+            failed += (size_t)reached;
+        }
+    }
+    assert_true(failed > 10);
+}
+
 // 300 bytes that speak of 64 million rows are refused before memory for those is asked for.
 static void a_states_file_asks_for_no_more_than_it_holds(void **state) {
     (void)state;
@@ -181,6 +175,7 @@ static void a_states_file_asks_for_no_more_than_it_holds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_experiment), cmocka_unit_test(every_mixer),
                                        cmocka_unit_test(what_is_said_is_held),
+                                       cmocka_unit_test(an_audit_gives_back_its_memory),
                                        cmocka_unit_test(a_states_file_asks_for_no_more_than_it_holds)};
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }
