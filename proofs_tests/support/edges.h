@@ -1,7 +1,7 @@
 // edges.h: the library's malloc, calloc, realloc and free in a program that is linked with --wrap
-// (proofs_tests/tests.mk): a block ends where a page begins that nobody may touch, so that who writes or reads
-// past its end ends the test. (With AddressSanitizer: its own, which do so too. On Linux: other linkers have
-// no --wrap.)
+// (proofs_tests/tests.mk): a block ends where a page begins that nobody may touch, so that who writes or
+// reads past its end ends the test. (With AddressSanitizer: its own, which do so too. On Linux: other
+// linkers have no --wrap.)
 #ifndef EDGES_H
 #define EDGES_H
 

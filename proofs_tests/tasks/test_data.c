@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "tasks/files/data.h"
 #include <seqmix/run.h>
@@ -93,6 +94,129 @@ static void only_regular_files(void **state) {
     unlink(pipe);
 }
 
+// Both orders of UTF-16, every length in UTF-8 and its edges; halves of a pair alone and a byte left over.
+static void utf16_is_read(void **state) {
+    (void)state;
+    static const struct {
+        uint16_t units[2];
+        const char *utf8;
+    } letters[] = {
+        {{1}, "\x01"},
+        {{'a'}, "a"},
+        {{0x7f}, "\x7f"},
+        {{0x80}, "\xc2\x80"},
+        {{0x7ff}, "\xdf\xbf"},
+        {{0x800}, "\xe0\xa0\x80"},
+        {{0xd7ff}, "\xed\x9f\xbf"},
+        {{0xe000}, "\xee\x80\x80"},
+        {{0xffff}, "\xef\xbf\xbf"},
+        {{0xd800, 0xdc00}, "\xf0\x90\x80\x80"},
+        {{0xd83d, 0xde00}, "\xf0\x9f\x98\x80"},
+        {{0xdbff, 0xdfff}, "\xf4\x8f\xbf\xbf"},
+        {{0xdc00}, "\xef\xbf\xbd"},
+        {{0xdfff}, "\xef\xbf\xbd"},
+        {{0xd800, 'b'},
+         "\xef\xbf\xbd"
+         "b"},
+        {{0xdbff, 0xd800}, "\xef\xbf\xbd\xef\xbf\xbd"},
+    };
+    for (int big = 0; big < 2; big++)
+        for (size_t from = 0; from < CHECK_COUNT(letters); from++)
+            for (size_t odd = 0; odd < 2; odd++) { // these letters to the last, in front of one of their own
+                uint8_t bytes[2 + 4 * CHECK_COUNT(letters) + 1] = {big ? 0xfe : 0xff, big ? 0xff : 0xfe};
+                char wanted[8 * CHECK_COUNT(letters)] = "";
+                size_t n = 2;
+                for (size_t i = from; i < CHECK_COUNT(letters); i++) {
+                    for (int u = 0; u < 2 && letters[i].units[u]; u++) {
+                        bytes[n + (size_t)!big] = (uint8_t)(letters[i].units[u] >> 8);
+                        bytes[n + (size_t)big] = (uint8_t)letters[i].units[u];
+                        n += 2;
+                    }
+                    strcat(wanted, letters[i].utf8);
+                }
+                bytes[n] = 'x';
+                assert_int_equal(smx_data_provide("letters", bytes, n + odd, NULL), 0);
+                data_file *f = data_open("letters", "text", NULL);
+                assert_non_null(f);
+                assert_int_equal(f->utf16, 1);
+                assert_int_equal(f->size, strlen(wanted));
+                assert_memory_equal(f->bytes, wanted, f->size);
+                data_close(f);
+            }
+    // Without a mark, or with half of one, bytes are bytes.
+    static const char *const others[] = {"\xfe\xfe"
+                                         "ab",
+                                         "\xff\xff"
+                                         "ab",
+                                         "\xff"
+                                         "a",
+                                         "\xfe"
+                                         "a",
+                                         "\xff",
+                                         "\xfe",
+                                         "\xef\xbb\xbf"
+                                         "a"};
+    for (size_t i = 0; i < CHECK_COUNT(others); i++) {
+        assert_int_equal(smx_data_provide("letters", others[i], strlen(others[i]), NULL), 0);
+        data_file *f = data_open("letters", "text", NULL);
+        assert_non_null(f);
+        assert_true(!f->utf16 && f->size == strlen(others[i]) && !memcmp(f->bytes, others[i], f->size));
+        data_close(f);
+    }
+    smx_data_provide("letters", NULL, 0, NULL);
+}
+
+// Two members are one text, what follows them is not looked at; cut anywhere, or with a byte changed, it is
+// refused.
+static size_t packed(uint8_t *to, size_t room, const uint8_t *from, size_t n) {
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (Bytef *)from, z.avail_in = (uInt)n;
+    z.next_out = to, z.avail_out = (uInt)room;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    return z.total_out;
+}
+static void gzip_is_unpacked(void **state) {
+    (void)state;
+    enum { FIRST = 1 << 16, ALL = FIRST + 300 }; // the first fills what is allocated at first
+    static uint8_t plain[ALL], bytes[ALL];
+    for (size_t i = 0; i < ALL; i++) plain[i] = (uint8_t)(i % 251 * (i / 251 + 1));
+    const size_t first = packed(bytes, sizeof bytes, plain, FIRST),
+                 n = first + packed(bytes + first, sizeof bytes - first, plain + FIRST, ALL - FIRST);
+    memcpy(bytes + n, "more", 4);
+    smx_error e = {0};
+    for (size_t more = 0; more <= 4; more++) {
+        uint8_t *out = NULL;
+        size_t size = 0;
+        if (data_gunzip(&out, &size, bytes, n + more, "it", &e)) fail_msg("%s", e.message);
+        assert_int_equal(size, ALL);
+        assert_memory_equal(out, plain, ALL);
+        free(out);
+    }
+    for (size_t cut = 3; cut < n; cut += cut + 40 < first || (cut > first + 9 && cut + 40 < n) ? 37 : 1) {
+        uint8_t *out = NULL;
+        size_t size = 0, said = 0;
+        const int whole = cut == first || cut == first + 1; // a byte is no member yet
+        if (data_gunzip(&out, &size, bytes, cut, "it", &e) != (whole ? 0 : -1))
+            fail_msg("%zu of %zu bytes", cut, n);
+        if (whole) assert_true(size == FIRST && !memcmp(out, plain, FIRST));
+        free(out);
+        if (whole) continue;
+        if (sscanf(e.message, "it: the compressed file is cut short (%zu bytes", &said) != 1 ||
+            said > (cut < first ? FIRST : ALL))
+            fail_msg("%s", e.message);
+    }
+    for (size_t at = 10; at < n; at += at + 40 < first || at > first + 40 ? 41 : 1) {
+        uint8_t *out = NULL;
+        size_t size;
+        if (at >= first && at < first + 10) continue; // its head: no member
+        bytes[at] ^= 0x40;
+        if (!data_gunzip(&out, &size, bytes, n, "it", &e)) fail_msg("byte %zu may be anything", at);
+        bytes[at] ^= 0x40;
+    }
+}
+
 // A path in a checkpoint is followed only where whoever loads it says it again.
 static void paths_in_checkpoints(void **state) {
     (void)state;
@@ -119,7 +243,8 @@ static void paths_in_checkpoints(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_files),
-                                       cmocka_unit_test(only_regular_files),
+                                       cmocka_unit_test(only_regular_files), cmocka_unit_test(utf16_is_read),
+                                       cmocka_unit_test(gzip_is_unpacked),
                                        cmocka_unit_test(paths_in_checkpoints)};
     return cmocka_run_group_tests_name("data", tests, make_folder, remove_folder);
 }

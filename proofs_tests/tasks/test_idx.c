@@ -1,6 +1,7 @@
 // test_idx.c: MNIST's file format: what is right is read, and everything that is wrong is said in one
 // sentence.
 #include "proofs_tests/support/check.h"
+#include "proofs_tests/support/edges.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // test_labelled.c: tasks of what users have in files (cifar, texts, speech) on small files made here, what is
 // said of bad ones; and pathfinder's pictures, whose answer is found again from the pixels.
 #include "proofs_tests/support/check.h"
+#include "proofs_tests/support/edges.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,6 +75,7 @@ static void refuses(const char *task, const char *place, const char *words) {
     if (!open_text(&o, text)) check_fail("is accepted");
     if (!strstr(o.error.message, words)) check_fail("says \"%.200s\"", o.error.message);
     assert_string_equal(o.error.key, "folder");
+    if (strncmp(o.error.value, place, strlen(place))) check_fail("is about \"%.200s\"", o.error.value);
     close_task(&o);
 }
 

@@ -1,6 +1,7 @@
 // test_table.c: tables as text, cell by cell, and the task of windows over them, against what was written
 // into the file.
 #include "proofs_tests/support/check.h"
+#include "proofs_tests/support/edges.h"
 #include "model/run/language.h"
 
 #include "tasks/files/data.h"
@@ -8,9 +9,6 @@
 #include "kernels/core/philox.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 // A text right before a page that nobody may read: who reads past its end ends the test. (For as long as
 // that lasts.)
@@ -105,8 +103,40 @@ static void refusals(void **state) {
         smx_error e = {0};
         assert_int_equal(table_open(&t, at_the_edge(cases[i].text), strlen(cases[i].text), "it", &e), -1);
         if (!strstr(e.message, cases[i].words)) fail_msg("%s", e.message);
+        if (!strstr(e.allowed, cases[i].words)) fail_msg("%s", e.allowed);
         assert_string_equal(e.key, "file");
+        assert_string_equal(e.value, "it");
     }
+}
+
+// What is said of a table to who chooses among its columns.
+static void summary(void **state) {
+    (void)state;
+    smx_error e = {0};
+    char text[2000] = "a,\"b \"\"\\\",c\n", wanted[2000] = "";
+    size_t n = strlen(text), shown = 0;
+    for (int i = 0; i < 14; i++) { // numbers; words, of which two are missing; one number
+        static const char *const words[] = {"x", "", "y\tz", "NA", "x"};
+        const char *word = i % 3 == 1 ? words[i / 3] : "x";
+        n += (size_t)sprintf(text + n, "%d,%s,7\n", i, word);
+        if (i >= 10) continue; // so many rows are shown
+        shown += (size_t)sprintf(wanted + shown, "%s[\"%d\",\"%s\",\"7\"]", i ? "," : "", i,
+                                 strchr(word, '\t') ? "y\\u0009z" : word);
+    }
+    char all[4000];
+    snprintf(
+        all, sizeof all,
+        "{\"columns\":[{\"name\":\"a\",\"numbers\":14,\"words\":0,\"missing\":0,\"line\":0,\"different\":11},"
+        "{\"name\":\"b \\\"\\\\\",\"numbers\":0,\"words\":12,\"missing\":2,\"line\":6,\"different\":2},"
+        "{\"name\":\"c\",\"numbers\":14,\"words\":0,\"missing\":0,\"line\":0,\"different\":1}],"
+        "\"preview\":[%s],\"rows\":14}",
+        wanted);
+    char *said = table_summary(at_the_edge(text), n, "it", &e);
+    if (!said) fail_msg("%s", e.message);
+    assert_string_equal(said, all);
+    free(said);
+    assert_null(table_summary(at_the_edge("a\n"), 2, "it", &e));
+    assert_string_equal(e.message, "it: no table: a line of names and a row are the least");
 }
 
 // Whatever is written into cells is read out of them.
@@ -357,9 +387,9 @@ static void bad_settings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells),           cmocka_unit_test(refusals),          cmocka_unit_test(any_cells),
-        cmocka_unit_test(windows_in_time), cmocka_unit_test(windows_at_random), cmocka_unit_test(gaps),
-        cmocka_unit_test(bad_settings),
+        cmocka_unit_test(cells),     cmocka_unit_test(refusals),        cmocka_unit_test(summary),
+        cmocka_unit_test(any_cells), cmocka_unit_test(windows_in_time), cmocka_unit_test(windows_at_random),
+        cmocka_unit_test(gaps),      cmocka_unit_test(bad_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ int data_gunzip(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t si
                                       // as gzip does
             ended =
                 z.avail_in < 2 || z.next_in[0] != 0x1f || z.next_in[1] != 0x8b || inflateReset(&z) != Z_OK;
-        } else if (status == Z_BUF_ERROR || (status == Z_OK && z.avail_in == 0 && z.avail_out > 0)) {
+        } else if (status == Z_BUF_ERROR) { // nothing more to read, though there is room
             data_fail(error, "", name, "the compressed file is cut short (%zu bytes unpacked so far)", used);
             goto fail;
         } else if (status != Z_OK) {

@@ -234,10 +234,10 @@ static char **list_folder(const char *path, int folders, const char *ending, siz
 
 // What is kept for evaluation: by a list of CLASS/FILE lines, or every tenth.
 static int kept(const char *list, const char *class, const char *file, size_t i) {
-    char line[512];
+    char line[PATH]; // that of the file is longer
     if (!list) return i % 10 == 9;
     const size_t n = (size_t)snprintf(line, sizeof line, "%s/%s", class, file);
-    for (const char *at = n < sizeof line ? strstr(list, line) : NULL; at; at = strstr(at + 1, line))
+    for (const char *at = strstr(list, line); at; at = strstr(at + 1, line))
         if ((at == list || at[-1] == '\n') && (!at[n] || at[n] == '\n' || at[n] == '\r')) return 1;
     return 0;
 }

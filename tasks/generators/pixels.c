@@ -90,7 +90,7 @@ static int pixels_open(smx_task_instance *in, const config *c, size_t length, in
         goto fail;
     }
     set_levels(p->level);
-    set_order(p->order, half ? IDX_PIXELS / 4 : IDX_PIXELS, permuted, permuted ? s->permutation : 0);
+    set_order(p->order, half ? IDX_PIXELS / 4 : IDX_PIXELS, permuted, s->permutation);
     in->data = p;
     in->release = pixels_release;
     in->length = length;

@@ -287,7 +287,7 @@ static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_
 static void dict_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                           smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
-    size_t length = in->length, rows = (length - 1) / 2, lead = (length - 1) % 2;
+    size_t length = in->length, rows = (length - 1) / 2, lead = length % 2 == 0;
     const recall *own = in->data;
     const uint32_t pairs = (uint32_t)own->pairs, half = (uint32_t)in->vocab / 2;
     smx_rng of_seed = rng_open(seed, RNG_SHUFFLE, 0), *words = own->absent ? &of_seed : &rng;
