@@ -168,7 +168,7 @@ static int read_number(parser *p, double *x) {
     return 0;
 }
 
-static equation_node *sum(parser *p);
+static equation_node *sum(parser *p); // and the blanks behind it
 
 static equation_node *call(parser *p, equation_node *n) {
     equation_node **last = &n->first;
@@ -191,7 +191,6 @@ static equation_node *call(parser *p, equation_node *n) {
         memcpy(argument->key, key, sizeof key);
         *last = argument;
         last = &argument->next;
-        skip_blanks(p);
         if (*p->at != ',') break;
         p->at++;
         skip_blanks(p);
@@ -219,7 +218,6 @@ static equation_node *slice(parser *p, equation_node *x, equation_node *from) {
     skip_blanks(p);
     if (*p->at == ',') return expected(p, "']' (x[:8] is of all rows)");
     if (*p->at != ']' && !(from->next = sum(p))) return NULL;
-    skip_blanks(p);
     if (*p->at != ']') return expected(p, "']'");
     p->at++;
     return n;
@@ -231,7 +229,6 @@ static equation_node *sizes(parser *p, equation_node *n) {
         skip_blanks(p);
         if (last == &n->first && *p->at == ':') return slice(p, n, NULL);
         if (!(*last = sum(p))) return NULL;
-        skip_blanks(p);
         if (last == &n->first && *p->at == ':') {
             equation_node *from = n->first;
             n->first = NULL; // it is no size
@@ -258,7 +255,6 @@ static equation_node *sliced(parser *p, equation_node *n) {
         skip_blanks(p);
         equation_node *from = NULL;
         if (*p->at != ':' && !(from = sum(p))) return NULL;
-        skip_blanks(p);
         n = slice(p, n, from);
     }
     return n;
@@ -299,7 +295,6 @@ static equation_node *factor(parser *p) {
     } else if (*p->at == '(') {
         p->at++;
         n = sum(p);
-        if (n) skip_blanks(p);
         if (n && *p->at != ')')
             n = expected(p, "')'");
         else if (n)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "cli/texts.h"
 #include "model/audit/audit.h"
+#include "model/audit/scan_texts.h"
 #include "model/equations/functions.h"
 #include "model/equations/syntax.h"
 #include "model/mixers/mixer.h"
@@ -302,6 +304,67 @@ static void numbers_are_what_they_say(void **state) {
     }
 }
 
+// Blanks may stand between any two words, numbers and signs of a line, and mean nothing.
+static size_t token_size(const char *at) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    char *end;
+    if (isdigit((unsigned char)*at) || *at == '.') return strtod(at, &end), (size_t)(end - at);
+    const size_t word = strspn(at, letters);
+    return word ? word : 1 + !strncmp(at, "**", 2);
+}
+static void spaced(char *to, const char *text, const char *blanks) {
+    for (const char *at = text; *at;) {
+        for (; *at == ' '; at++) *to++ = *at; // a line's indentation is no blank
+        for (int was_word = 0; *at && *at != '\n';) {
+            const size_t n = *at == '#' ? strcspn(at, "\n") : token_size(at);
+            const int is_word = isalnum((unsigned char)*at) || *at == '_' || *at == '.';
+            if (was_word && is_word && !*blanks) *to++ = ' ';
+            memcpy(to, at, n);
+            to = stpcpy(to + n, blanks);
+            was_word = is_word;
+            at += n + strspn(at + n, " ");
+        }
+        if (*at) *to++ = *at++;
+    }
+    *to = 0;
+}
+static int same_nodes(const equation_node *a, const equation_node *b) {
+    for (; a && b; a = a->next, b = b->next)
+        if (a->kind != b->kind || strcmp(a->name, b->name) || strcmp(a->key, b->key) ||
+            memcmp(&a->number, &b->number, sizeof a->number) || !same_nodes(a->first, b->first))
+            return 0;
+    return !a && !b;
+}
+static void judge_spaced(const char *text) {
+    static const char *const blanks[] = {"", " ", "\t", "  \t "};
+    static equations as_it_is, other;
+    static char to[8 * EQUATION_TEXT];
+    smx_error e;
+    if (equations_parse(&as_it_is, text, NULL, &e)) fail_msg("%s: %s", text, e.message);
+    for (size_t i = 0; i < CHECK_COUNT(blanks); i++) {
+        spaced(to, text, blanks[i]);
+        if (strlen(to) >= EQUATION_TEXT) continue;
+        if (equations_parse(&other, to, NULL, &e)) fail_msg("%s: %s", to, e.message);
+        int same = as_it_is.n_lines == other.n_lines;
+        for (size_t l = 0; same && l < other.n_lines; l++) {
+            const equation_line *x = &as_it_is.lines[l], *y = &other.lines[l];
+            same = !strcmp(x->name, y->name) && x->kind == y->kind && x->by == y->by &&
+                   x->depth == y->depth && same_nodes(x->value, y->value) && same_nodes(x->over, y->over);
+        }
+        if (!same) fail_msg("other equations: %s", to);
+    }
+}
+static void blanks_mean_nothing(void **state) {
+    (void)state;
+    judge_spaced("# all signs\na = p|q\nr = 2\nif a = p\n  u = (x)@w[2*width]\nif a=q\n  u = x@w[2*width]\n"
+                 "t = ((-u[width:]**2)+(u[:width]^2*1.5e-1)/r)-.5\n"
+                 "scan S[k][v], h over shared s, grouped(k, heads), v by heads\n"
+                 "  repeat j in 2\n    S = power(S, 2)@diag(part(k, j))\n  h = S\n"
+                 "y = attention(t, x, x, causal=no, chunk=7)@w_o\nstart(w, normal, 1e-3)");
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) judge_spaced(pairs[i].text);
+    for (size_t i = 0; i < SCAN_TEXTS; i++) judge_spaced(scan_texts[i]);
+}
+
 // A text that something is wrong with, and the beginning of what is said of it.
 static const struct {
     const char *text, *sentence;
@@ -341,6 +404,11 @@ static const struct {
     {"y = -att",
      "eq, line 1, column 6: att was not assigned, and no weight can stand here; the nearest name is attention"},
     {"y = att(x, x, x)", "eq, line 1, column 5: there is no function att; the nearest is attention"},
+    // Of equally near names the first: assigned, or in the list of functions.
+    {"qa = x @ w_q\nqb = x @ w_k\ny = qc + qa + qb",
+     "eq, line 3, column 5: qc was not assigned, and no weight can stand here; the nearest name is qa"},
+    {"qb = x @ w_q\nqa = x @ w_k\ny = qc + qa + qb",
+     "eq, line 3, column 5: qc was not assigned, and no weight can stand here; the nearest name is qb"},
     {"y = softmax(x @ k)",
      "eq, line 1, column 5: there is no function softmax; the nearest is softmax_heads(x), or attention(q, k, v), which"},
     {"y = sum(x)",
@@ -535,6 +603,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_keys),
         cmocka_unit_test(ifs_ask_for_keys),
         cmocka_unit_test(numbers_are_what_they_say),
+        cmocka_unit_test(blanks_mean_nothing),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(what_was_meant_is_said),
         cmocka_unit_test(limits_are_held),

@@ -408,6 +408,36 @@ static void test_same_words(void **state) {
     }
     smx_isa_choose(was);
 }
+// What numbers make is computed in double before it meets a float: a text with it written out has the same
+// words.
+static void test_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *is, *written;
+    } sums[] = {
+        {"0.7 * 0.3 * z", "0.21 * z"},
+        {"z * (1 / 3)", "z * 0.33333333333333333"},
+        {"z / (0.1 / 7 * 3 / 11)", "z / 0.0038961038961038961"},
+        {"(1 - 0.9) * z", "0.09999999999999998 * z"},
+        {"(0.1 + 0.7) / 3 * z", "0.26666666666666666 * z"},
+        {"(-(0.1 * 3.3)) * z", "-0.33 * z"},
+        {"(16777217 * 3 - 50331648) * z", "3 * z"},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(sums); i++) {
+        uint32_t words[2];
+        for (int written = 0; written < 2; written++) {
+            char text[300];
+            lone_mixer m;
+            snprintf(text, sizeof text, "z = x @ w_z\nscan h[z] over z\n h = 0.5 * h + %s\ny = h",
+                     written ? sums[i].written : sums[i].is);
+            run_text(&m, text, GRAPH_EVAL, 1, 9, 2);
+            graph_forward(m.g);
+            words[written] = words_of(m.y->data, m.y->n);
+            lone_mixer_close(&m);
+        }
+        if (words[0] != words[1]) check_fail("%s is not %s", sums[i].is, sums[i].written);
+    }
+}
 // ---- Gates wide open and shut ---------------------------------------------------------------------------
 // The gradient of a gate alone, against the double reading, from 0 to -80: no more than 16 times the error
 // that rounding each step may leave.
@@ -484,6 +514,11 @@ static const struct {
     {OVER "scan h[k] over k, v\n h = h * k + v\n t = h\ny = h @ w_o", "eq, line 6, column 2: nothing uses t"},
     {OVER "scan h[k] over k, v\n h = relux(k) + v\ny = h",
      "eq, line 5, column 6: a scan has no function relux; the nearest is relu"},
+    // Of equally near names the first of the list.
+    {OVER "scan h[k] over k, v\n h = mix(k, v)\ny = h",
+     "eq, line 5, column 6: a scan has no function mix; the nearest is max"},
+    {OVER "scan h[k] over k, v\n h = rels(k) + v\ny = h",
+     "eq, line 5, column 6: a scan has no function rels; the nearest is relu"},
     {OVER "scan h[k] over k, v\n h = part(k, 0) + v\ny = h",
      "eq, line 5, column 6: outside a repeat part names how many"},
     {OVER "scan h[k] over k, v\n h = h @ u[k][k][k][k] + k + v\ny = h",
@@ -607,6 +642,28 @@ static void test_two_hundred(void **state) {
         config_free(c);
     }
 }
+// A matrix and an outer product, added or taken off, are one step: 399 and the product with a vector are the
+// 400 that are allowed.
+static void test_sums_of_outer(void **state) {
+    (void)state;
+    for (int minus = 0; minus < 2; minus++)
+        for (int more = 0; more < 2; more++) {
+            const char *const line = minus ? "  S = S - outer(k, v)\n" : "  S = S + outer(k, v)\n";
+            char text[600], joined[2000], code[1800];
+            smx_error e = {.message = ""};
+            snprintf(text, sizeof text,
+                     "k = x @ w_k\nv = x @ w_v[9]\nscan S[k][v] over k, v by one\n repeat j in 57\n"
+                     "%s%s%s%s%s%s%s%s o = k @ S\ny = o @ w_o[3]",
+                     line, line, line, line, line, line, line, more ? line + 1 : "");
+            snprintf(joined, sizeof joined,
+                     "mixer=equations&task=mqar&pairs=1&vocab=4&length=8&width=3&heads=1&eq=%s",
+                     encoded(code, text));
+            smx_run *r = smx_run_open(joined, &e);
+            if ((r == NULL) != more) check_fail("%d steps: %s", 400 + more, r ? "are taken" : e.message);
+            if (more) assert_non_null(strstr(e.message, "this scan has too many steps; 400 are allowed"));
+            smx_run_close(r);
+        }
+}
 // No row: nothing is read or moved, before the first row and after it.
 static void test_no_rows(void **state) {
     (void)state;
@@ -671,9 +728,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cores),           cmocka_unit_test(test_layers),
         cmocka_unit_test(test_examples),        cmocka_unit_test(test_double),
-        cmocka_unit_test(test_same_words),      cmocka_unit_test(test_gates),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_two_hundred),     cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_same_words),      cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_gates),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_limits),          cmocka_unit_test(test_two_hundred),
+        cmocka_unit_test(test_sums_of_outer),   cmocka_unit_test(test_no_rows),
         cmocka_unit_test(test_batch_of_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
