@@ -442,6 +442,9 @@ static void products_of_a_step(void **state) {
         // whole, for a score and a value.
         {"lcat&block=8", 4 * MATRIX + 2 * ROWS * D * 2 + 2 * 2 * ROWS * D * 12},
         {"lstm", 4 * MATRIX + 4 * MATRIX}, // of the input and of what is carried
+        {"cat&filter_kind=multi_head&filter=3&filters=qk&heads=2",
+         4 * MATRIX + pairs + 2 * (2 * ROWS * D * 3 * 2)},
+        {"focus_h&bins=2&iir_filters=3", 7 * MATRIX + pairs + 2 * (2 * ROWS * D * 3)}, // two taps a filter
     };
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         char config[256];

@@ -244,6 +244,47 @@ static void any_bytes_as_json(void **state) {
     }
 }
 
+// A number for each head, none negative, and nothing else.
+static void decays_of_heads(void **state) {
+    (void)state;
+    static const char *const right[] = {"spaced", "0,2.5", "1e30,0"}, *const wrong[] = {
+                                                                          "1",    "1,2,3",  "1,",     ",1",
+                                                                          "1,,2", "a,b",    "1,b",    "1;2",
+                                                                          "-1,1", "1,-0.5", "2e30,1", "nan,1",
+                                                                          "1,inf"};
+    for (size_t i = 0; i < CHECK_COUNT(right) + CHECK_COUNT(wrong); i++) {
+        const int good = i < CHECK_COUNT(right);
+        char text[100];
+        smx_error e = {0};
+        snprintf(text, sizeof text, "mixer=las&heads=2&width=8&alphas=%s",
+                 good ? right[i] : wrong[i - CHECK_COUNT(right)]);
+        check_trying("%s", text);
+        smx_run *r = smx_run_open(text, &e);
+        if ((r != NULL) != good) check_fail("%s", good ? e.message : "is taken");
+        smx_run_close(r);
+        if (good) continue;
+        assert_string_equal(e.key, "alphas");
+        assert_string_equal(e.allowed, "spaced, or heads=2 non-negative numbers separated by commas");
+    }
+}
+
+// Every preset's name is said where none is called so.
+static void presets_are_named(void **state) {
+    (void)state;
+    smx_error e = {0};
+    char allowed[1000] = "", sentence[1100];
+    for (const preset *p = language.presets; p->name; p++)
+        snprintf(allowed + strlen(allowed), sizeof allowed - strlen(allowed), "%s%s",
+                 *allowed ? ", " : "one of ", p->name);
+    assert_in_range(strlen(allowed), 20, sizeof e.allowed - 1); // else the sentence would end in a name
+    snprintf(sentence, sizeof sentence, "there is no preset nosuch; it must be %s", allowed);
+    assert_null(config_parse("preset=nosuch&width=8", 0, &e));
+    assert_string_equal(e.key, "preset");
+    assert_string_equal(e.value, "nosuch");
+    assert_string_equal(e.allowed, allowed);
+    assert_string_equal(e.message, sentence);
+}
+
 // A preset lies under every key, and a complete text has them all: as a change it would say nothing.
 static void no_preset_among_changes(void **state) {
     (void)state;
@@ -270,6 +311,8 @@ int main(void) {
         cmocka_unit_test(values_of_a_run),
         cmocka_unit_test(values_as_json),
         cmocka_unit_test(any_bytes_as_json),
+        cmocka_unit_test(decays_of_heads),
+        cmocka_unit_test(presets_are_named),
         cmocka_unit_test(no_preset_among_changes),
     };
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
