@@ -21,42 +21,44 @@ void ref_las_decay(double *table, const double *alphas, size_t L, size_t H) {
             table[h * (2 * L - 1) + at] = exp(-alphas[h] * fabs((double)(L - 1) - (double)at));
 }
 
-// The window of columns j + lo .. j + hi that column j of the pooled map averages.
-static void window(long *lo, long *hi, size_t P, ref_pool pool) {
-    long half = (long)(P - 1) / 2;
-    *lo =
-        pool == REF_POOL_TRAILING ? 0 : -half; // trailing: (T V)_j takes V_{j-r}, so column j takes A_{i,j+r}
-    *hi = pool == REF_POOL_TRAILING ? (long)P - 1 : half;
+// The window of columns j + lo .. j + hi that column j of the pooled map averages. (Trailing: (T V)_j takes
+// V_{j-r}, so column j takes A_{i,j+r}.)
+typedef struct {
+    long lo, hi;
+} window;
+static window window_of(size_t P, ref_pool pool) {
+    const long half = (long)(P - 1) / 2;
+    return pool == REF_POOL_TRAILING ? (window){0, (long)P - 1} : (window){-half, half};
 }
 
 // AP(A)_ij = (1/P) sum_r A_{i,j+r}, columns outside are 0, the divisor is always P ([Repro] (ii))
 void ref_pool_fwd(double *pooled, const double *map, size_t L, size_t P, ref_pool pool) {
-    long lo, hi, n = (long)L;
+    const long n = (long)L;
     if (pool == REF_POOL_NONE) {
         memcpy(pooled, map, L * L * sizeof *map);
         return;
     }
-    window(&lo, &hi, P, pool);
+    const window w = window_of(P, pool);
     for (long i = 0; i < n; i++)
         for (long j = 0; j < n; j++) {
             double sum = 0;
-            for (long m = j + lo < 0 ? 0 : j + lo; m <= j + hi && m < n; m++) sum += map[i * n + m];
+            for (long m = j + w.lo < 0 ? 0 : j + w.lo; m <= j + w.hi && m < n; m++) sum += map[i * n + m];
             pooled[i * n + j] = pool == REF_POOL_MASKED && j > i ? 0 : sum / (double)P;
         }
 }
 
 void ref_pool_bwd(double *dmap, const double *dpooled, size_t L, size_t P, ref_pool pool) {
-    long lo, hi, n = (long)L;
+    const long n = (long)L;
     if (pool == REF_POOL_NONE) {
         memcpy(dmap, dpooled, L * L * sizeof *dmap);
         return;
     }
-    window(&lo, &hi, P, pool);
+    const window w = window_of(P, pool);
     memset(dmap, 0, L * L * sizeof *dmap);
     for (long i = 0; i < n; i++)
         for (long j = 0; j < n; j++) {
             if (pool == REF_POOL_MASKED && j > i) continue;
-            for (long m = j + lo < 0 ? 0 : j + lo; m <= j + hi && m < n; m++)
+            for (long m = j + w.lo < 0 ? 0 : j + w.lo; m <= j + w.hi && m < n; m++)
                 dmap[i * n + m] += dpooled[i * n + j] / (double)P;
         }
 }

@@ -25,8 +25,8 @@ typedef struct {
     float share; // 1/P
 } head_scratch;
 
-static head_scratch split_scratch(void *scratch, const smx_attention *p, int backward) {
-    const attention_layout a = attention_layout_of(p, backward);
+static head_scratch split_scratch(void *scratch, const smx_attention *p, int what) {
+    const attention_layout a = attention_layout_of(p, what);
     float *base = scratch;
     // clang-format off
     return (head_scratch){a, a.n, a.Lp, a.d, a.dp, a.half, a.band, base + a.q, base + a.kt, base + a.v, base + a.s, base + a.o,
@@ -182,7 +182,7 @@ SMX_COPY(void, attention_fwd)
 (float *restrict o, float *restrict stats, const float *q, const float *k, const float *v, void *scratch,
  const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p);
-    const head_scratch w = split_scratch(scratch, p, 0);
+    const head_scratch w = split_scratch(scratch, p, ATTENTION_FORWARD);
     for (size_t bh = 0; bh < p->B * p->H; bh++)
         for (size_t t = 0; t < L; t += M) {
             const size_t row = bh / p->H * L + t, head = bh % p->H, at = row * p->stride + head * w.d;
@@ -445,7 +445,7 @@ SMX_COPY(void, attention_bwd)
 (float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
  const float *o, const float *stats, void *scratch, const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p);
-    const head_scratch w = split_scratch(scratch, p, 1);
+    const head_scratch w = split_scratch(scratch, p, ATTENTION_BACKWARD);
     for (size_t bh = 0; bh < p->B * p->H; bh++)
         for (size_t t = 0; t < L; t += M) {
             const size_t row = bh / p->H * L + t, head = bh % p->H, at = row * p->stride + head * w.d;
@@ -470,7 +470,7 @@ SMX_COPY(void, attention_map)
 (float *restrict map, const float *q, const float *k, void *scratch, const smx_attention *p, size_t b,
  size_t head) {
     const size_t L = p->L, M = attention_rows(p);
-    const head_scratch w = split_scratch(scratch, p, 0);
+    const head_scratch w = split_scratch(scratch, p, ATTENTION_FORWARD);
     memset(map, 0, L * L * sizeof *map);
     for (size_t t = 0; t < L; t += M) {
         const size_t n = smx_min(M, L - t), at = (b * L + t) * p->stride + head * w.d;
