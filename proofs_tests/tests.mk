@@ -32,8 +32,9 @@ $(NATIVE_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)%.count: $(BI
 	@$(RUN) $(PREFIX_OF_TESTS)$* $< $(JUDGED)
 
 # The kernels once more in fast mode, within the same tolerances.
-# (test_reduce asks for words, test_row_bounds and test_tile_sums for what is proved: exact mode only.)
-FAST_TESTS := $(patsubst %,$(PREFIX_OF_TESTS)fast/test_%,$(if $(FUSED),$(filter-out fast isa_equal mathd reduce ref rng row_bounds tile_sums ulp,\
+# (test_program and test_reduce ask for words, test_row_bounds and test_tile_sums for what is proved: exact
+# mode only.)
+FAST_TESTS := $(patsubst %,$(PREFIX_OF_TESTS)fast/test_%,$(if $(FUSED),$(filter-out fast isa_equal mathd program reduce ref rng row_bounds tile_sums ulp,\
 	$(patsubst proofs_tests/kernels/test_%.c,%,$(wildcard proofs_tests/kernels/test_*.c)))))
 $(FAST_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)fast/%.count: $(BIN)/tests/%
 	@SMX_FAST=1 $(RUN) $(PREFIX_OF_TESTS)fast/$* $< $(JUDGED)

@@ -55,7 +55,7 @@ static void column_products(float *o, const float *x, const float *S, const prog
 }
 
 // One row's products, summed into the 16 lanes.
-SMX_INLINE v16 row_products(const float *a, const float *b, size_t n) {
+SMX_INLINE v16 products_in_lanes(const float *a, const float *b, size_t n) {
     v16 s = v16_set(0.0f);
     size_t i = 0;
     for (; i + 16 <= n; i += 16) s = v16_madd(v16_load(a + i), v16_load(b + i), s);
@@ -92,7 +92,7 @@ static void row_dots(float *o, const float *S, const float *c, size_t step, cons
         float y[4];
         for (size_t k = 0; k < 4; k++) {
             const size_t row = i + k < rows ? i + k : rows - 1;
-            s[k] = row_products(S + row * pitch, c + row * step, m->cols);
+            s[k] = products_in_lanes(S + row * pitch, c + row * step, m->cols);
         }
         four_sums(y, s);
         for (size_t k = 0; k < 4 && i + k < rows; k++) {

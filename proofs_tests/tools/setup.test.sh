@@ -47,9 +47,9 @@ options() { setup --quiet "$1" | sed -n 's/^ *on Debian, Ubuntu *apt-get install
 check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config mypy groff-base clang-format zsh fish' \
     "$(options test | sed 's/^webkit/firefox-esr webkit/')"
 check 'all: and what test-all takes' yes "$([[ "$(options all)" == *' coq '*' python3-torch '*' openmpi-bin '* ]] && echo yes)"
-if [ "$(uname -m)" = x86_64 ]; then
-    check 'all: programs of 32 bits' yes "$([[ "$(options all)" == *' libc6-dev-i386 lib32gcc-'[0-9]*'-dev'* ]] && echo yes)"
-fi
+# (On x86-64 alone.)
+check 'all: programs of 32 bits' "$([ "$(uname -m)" = x86_64 ] && echo yes)" \
+    "$([[ "$(options all)" == *' libc6-dev-i386 lib32gcc-'[0-9]*'-dev'* ]] && echo yes)"
 check 'site: what makes pages of the documents' 'python3-sphinx python3-myst-parser furo' "$(options site)"
 check 'program: nothing of that' '' "$(options program)$(options native)$(options demo)"
 
