@@ -110,27 +110,15 @@ static void reverse_row(const reverse *r, const head *h, float *const *din, cons
     const program *p = r->p;
     for (size_t i = 0; i < p->n_outputs; i++) {
         const program_output *o = &p->outputs[i];
-        const size_t cols = p->registers[o->from].cols;
-        const float *d = dy + t * p->out_columns + o->column + h->head * cols;
-        float *g = r->grad[o->from];
-        if (o->fresh)
-            V16_MAP(g, cols, LOAD(d));
-        else
-            V16_MAP(g, cols, v16_add(LOAD(g), LOAD(d)));
+        const float *d = dy + t * p->out_columns + o->column + h->head * p->registers[o->from].cols;
+        take_output(r->grad[o->from], d, p, o);
     }
     for (size_t k = p->n_steps; k-- > 0;)
         if (p->steps[k].live) reverse_step(r, &p->steps[k], result_floats(p, &p->steps[k]));
     for (size_t i = 0; i < p->n_registers; i++) {
         const program_register *x = &p->registers[i];
-        if (x->kind != PROGRAM_INPUT || !din[x->of]) continue;
-        float *to = din[x->of] + t * p->columns[x->of] + column_of(x, h->head);
-        const float *g = r->grad[i];
-        if (x->grad == UINT32_MAX) {
-            if (!p->summed[x->of]) memset(to, 0, x->cols * sizeof *to);
-        } else if (p->summed[x->of])
-            V16_MAP(to, x->cols, v16_add(LOAD(to), LOAD(g)));
-        else
-            V16_MAP(to, x->cols, LOAD(g));
+        if (x->kind == PROGRAM_INPUT && din[x->of])
+            give_input(din[x->of] + t * p->columns[x->of] + column_of(x, h->head), r->grad[i], p, x);
     }
 }
 
@@ -140,10 +128,10 @@ SMX_COPY(void, program_bwd)
     const size_t segments = (L + p->segment - 1) / p->segment, longest = smx_min(L, p->segment);
     float *fixed = scratch, *tape = fixed + p->fixed, *first = tape + program_tape(p, longest),
           *staged = first + p->state_n, *grads = staged + p->state_n,
-          *temporary = grads + (PROGRAM_BY_COLUMNS(p) ? p->n_registers * program_apart(p) : p->grads);
+          *temporary = grads + (PROGRAM_BY_COLUMNS(p) ? p->n_registers * program_stride(p) : p->grads);
     float *grad[PROGRAM_REGISTERS];
     for (size_t r = 0; r < p->n_registers; r++)
-        grad[r] = PROGRAM_BY_COLUMNS(p)                ? grads + r * program_apart(p)
+        grad[r] = PROGRAM_BY_COLUMNS(p)                ? grads + r * program_stride(p)
                   : p->registers[r].grad == UINT32_MAX ? temporary
                                                        : grads + p->registers[r].grad;
     for (size_t b = 0; b < B; b++) {

@@ -71,7 +71,7 @@ typedef struct {
     uint8_t give[PROGRAM_OPERANDS], first[PROGRAM_OPERANDS]; // in which order (an operand taken over: last)
     uint8_t phase;                                           // program_phase, of programs by columns
 } program_step;
-// Of a program by columns: what knows no state; a state's decay and what it gains; what reads states.
+// Of a program by columns: steps that depend on no state; those of h = a h + b; those that depend on a state.
 typedef enum { PROGRAM_BEFORE, PROGRAM_RECUR, PROGRAM_AFTER } program_phase;
 typedef struct {
     uint16_t in, out; // registers: of the row before, of this row
@@ -111,12 +111,12 @@ static inline size_t program_floats(const program_register *r) { return r->rows 
 #else
 #define PROGRAM_BY_COLUMNS(p) ((p)->by_columns)
 #endif
-// From a register's rows of a segment to the next one's, by columns: no power of two, where loads would wait
-// for stores 4,096 bytes away.
-static inline size_t program_apart(const program *p) { return p->segment * p->by_columns + 80; }
+// Floats between the rows of two registers, by columns. No power of two: a load waits for a store 4,096 bytes
+// away.
+static inline size_t program_stride(const program *p) { return p->segment * p->by_columns + 80; }
 // Floats of the tape of so many rows, and of what a forward pass works in beside numbers, weights and states.
 static inline size_t program_tape(const program *p, size_t rows) {
-    return PROGRAM_BY_COLUMNS(p) ? p->frame / p->by_columns * program_apart(p) : rows * p->frame;
+    return PROGRAM_BY_COLUMNS(p) ? p->frame / p->by_columns * program_stride(p) : rows * p->frame;
 }
 static inline size_t program_values(const program *p) {
     return PROGRAM_BY_COLUMNS(p) ? program_tape(p, p->segment) : p->values;

@@ -1,38 +1,40 @@
-// program_columns.h: a program whose steps work entry by entry and whose states are h_t = a_t h_{t-1} + b_t,
-// where a and b know no state (minGRU, RG-LRU): a segment's rows at once. What comes before the states is
-// computed for all rows in one step, the states column by column in registers, what reads them for all rows
-// again; backward the other way. The bits are those of row by row (program_plan.c takes no other programs).
+// program_columns.h: runs a program whose steps work entry by entry and whose states are h_t = a_t h_{t-1} +
+// b_t, where a and b do not depend on a state (minGRU, RG-LRU), a segment of rows at a time: first the steps
+// that a and b come from, each for all rows; then the states, column by column in registers; then the steps
+// that read them. Backward in the opposite order. The bits are those of row by row: program_plan.c accepts no
+// other programs.
 #ifndef SMX_PROGRAM_COLUMNS_H
 #define SMX_PROGRAM_COLUMNS_H
 
 #include "program_head.h"
 
-// Whether the register is a whole array, whose rows lie as those of a segment's registers do.
-SMX_INLINE int stands_there(const program *p, const program_register *x) {
+// Whether a register's rows can stay in the array: it is all of it, without padding.
+SMX_INLINE int in_place(const program *p, const program_register *x) {
     return x->kind == PROGRAM_INPUT && x->cols == p->columns[x->of] && x->cols == p->by_columns;
 }
-// Rows of a register, from row t of the sequence on: where the array stands, or copied to the tape.
+// Points to each register's rows from row t of the sequence on: an input's in its array, or copied to the
+// tape.
 static void columns_at(head *h, float *tape, size_t t, size_t count) {
     const program *p = h->p;
-    const size_t pitch = p->by_columns, apart = program_apart(p);
+    const size_t pitch = p->by_columns, stride = program_stride(p);
     for (size_t r = 0; r < p->n_registers; r++) {
         const program_register *x = &p->registers[r];
         if (x->kind != PROGRAM_INPUT && x->kind != PROGRAM_STEP) continue;
-        h->at[r] = tape + x->tape / pitch * apart;
+        h->at[r] = tape + x->tape / pitch * stride;
         if (x->kind == PROGRAM_STEP) continue;
         const float *from = h->in[x->of] + t * p->columns[x->of] + column_of(x, h->head);
-        if (stands_there(p, x))
+        if (in_place(p, x))
             h->at[r] = (float *)(uintptr_t)from; // (read only)
         else
             for (size_t i = 0; i < count; i++, from += p->columns[x->of])
                 copy_row(h->at[r] + i * pitch, from, x->cols);
     }
 }
-// Rows that the next segment reads and writes, asked for a few lines at a time while the states are computed:
-// they lie where the processor does not expect them, backward below those of now, and it waits for few at
-// once.
+// Prefetches the rows that the next segment reads and writes, a few lines at a time while the states are
+// computed: the processor does not predict them (backward they lie below the present ones) and can wait for
+// few lines at once.
 typedef struct {
-    size_t n, now, at, lines; // lines: of one step
+    size_t n, now, at, lines; // lines: of a call
     struct {
         const float *x;
         size_t floats;
@@ -53,8 +55,8 @@ SMX_INLINE void prefetch_some(prefetch *f) {
         if (f->at >= f->list[f->now].floats) f->at = 0, f->now++;
     }
 }
-// steps: those that will ask
-static void prefetch_in(prefetch *f, size_t steps) { f->lines = f->lines / (steps ? steps : 1) + 1; }
+// steps: calls of prefetch_some until the segment ends
+static void prefetch_over(prefetch *f, size_t steps) { f->lines = f->lines / (steps ? steps : 1) + 1; }
 static size_t recurrence_steps(const program *p, size_t rows) {
     const size_t pitch = p->by_columns, blocks = pitch / (4 * SMX_W) + pitch % (4 * SMX_W) / SMX_W;
     return p->n_states * blocks * rows;
@@ -111,7 +113,7 @@ static void columns_fwd(head *h, float *y, float *tape, size_t t, size_t count, 
         prefetch_inputs(&f, p, h->in, t + count, next);
         prefetch_rows(&f, y, t + count, next, p->out_columns);
     }
-    prefetch_in(&f, recurrence_steps(p, count));
+    prefetch_over(&f, recurrence_steps(p, count));
     run_columns(h, count, &f);
     for (size_t i = 0; i < p->n_outputs; i++) {
         const program_output *o = &p->outputs[i];
@@ -128,9 +130,9 @@ static void columns_fwd(head *h, float *y, float *tape, size_t t, size_t count, 
 SMX_INLINE void give_register(float *to, vf x, int give) {
     vf_store(to, give == GIVE_ADD ? vf_load(to) + x : x);
 }
-// What dh_t has beside a_{t+1} dh_{t+1}, row after row: one term at most (program_plan.c). Where h is an
-// output it may stand in dy itself, else it is on its way to the result's gradient: -0 before, which changes
-// no term.
+// The term of dh_t beside a_{t+1} dh_{t+1}, row after row; there is at most one (program_plan.c). Of an
+// output without padding it is dy itself; else it is added to the result's gradient, which begins as -0: -0 +
+// x is x, whatever the sign of a zero.
 typedef struct {
     const float *rows;
     size_t pitch;
@@ -181,12 +183,7 @@ static void find_terms(term *terms, const reverse *r, const head *h, const float
             terms[s - p->states] = (term){d, p->out_columns};
             continue;
         }
-        for (size_t k = 0; k < count; k++, d += p->out_columns, g += p->by_columns) {
-            if (o->fresh)
-                copy_row(g, d, cols);
-            else
-                V16_MAP(g, cols, v16_add(LOAD(g), LOAD(d)));
-        }
+        for (size_t k = 0; k < count; k++, d += p->out_columns, g += p->by_columns) take_output(g, d, p, o);
     }
 }
 static void reverse_phase(const reverse *r, program_phase phase, size_t n) {
@@ -195,9 +192,9 @@ static void reverse_phase(const reverse *r, program_phase phase, size_t n) {
         if (s->live && s->phase == phase) reverse_step(r, s, n);
     }
 }
-// Whether an input's gradient is written where it is wanted.
-SMX_INLINE int gives_there(const program *p, const program_register *x, float *const *din) {
-    return stands_there(p, x) && din[x->of] && !p->summed[x->of] && x->grad != UINT32_MAX;
+// Whether an input's gradient can be written to its array directly.
+SMX_INLINE int gradient_in_place(const program *p, const program_register *x, float *const *din) {
+    return in_place(p, x) && din[x->of] && !p->summed[x->of] && x->grad != UINT32_MAX;
 }
 // Rows from `t` on, whose states begin as `first`; carry: the gradients of the states after them, then of
 // `first`.
@@ -208,7 +205,7 @@ static void columns_bwd(const reverse *r, head *h, float **grad, float *const *d
     term terms[PROGRAM_STATES];
     for (size_t i = 0; i < p->n_registers; i++) {
         const program_register *x = &p->registers[i];
-        if (gives_there(p, x, din)) grad[i] = din[x->of] + t * pitch;
+        if (gradient_in_place(p, x, din)) grad[i] = din[x->of] + t * pitch;
     }
     columns_at(h, tape, t, count);
     prefetch f = {0};
@@ -218,7 +215,7 @@ static void columns_bwd(const reverse *r, head *h, float **grad, float *const *d
         for (size_t i = 0; i < p->n_inputs; i++)
             if (din[i]) prefetch_rows(&f, din[i], t - p->segment, p->segment, p->columns[i]);
     }
-    prefetch_in(&f, 2 * recurrence_steps(p, count));
+    prefetch_over(&f, 2 * recurrence_steps(p, count));
     memcpy(r->temporary, first, p->state_n * sizeof *first);
     for (size_t i = 0; i < p->n_states; i++) h->at[p->states[i].in] = r->temporary + p->states[i].at;
     run_columns(h, count, &f);
@@ -241,17 +238,10 @@ static void columns_bwd(const reverse *r, head *h, float **grad, float *const *d
     reverse_phase(r, PROGRAM_BEFORE, n);
     for (size_t i = 0; i < p->n_registers; i++) {
         const program_register *x = &p->registers[i];
-        if (x->kind != PROGRAM_INPUT || !din[x->of] || gives_there(p, x, din)) continue;
+        if (x->kind != PROGRAM_INPUT || !din[x->of] || gradient_in_place(p, x, din)) continue;
         const float *g = r->grad[i];
         float *to = din[x->of] + t * p->columns[x->of] + column_of(x, h->head);
-        for (size_t k = 0; k < count; k++, g += pitch, to += p->columns[x->of]) {
-            if (x->grad == UINT32_MAX) {
-                if (!p->summed[x->of]) memset(to, 0, x->cols * sizeof *to);
-            } else if (p->summed[x->of])
-                V16_MAP(to, x->cols, v16_add(LOAD(to), LOAD(g)));
-            else
-                V16_MAP(to, x->cols, LOAD(g));
-        }
+        for (size_t k = 0; k < count; k++, g += pitch, to += p->columns[x->of]) give_input(to, g, p, x);
     }
     for (size_t i = 0; i < p->n_states; i++)
         memcpy(r->grad[p->states[i].out], carry + p->states[i].at, pitch * sizeof *carry);

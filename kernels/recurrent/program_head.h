@@ -78,4 +78,21 @@ static void keep(const head *h, float *to) { // the states before a row
                program_floats(&p->registers[p->states[i].in]) * sizeof *to);
 }
 
+// Backward: a row of dy into its register's gradient; a register's gradient of a row into its array's.
+static void take_output(float *g, const float *dy, const program *p, const program_output *o) {
+    const size_t cols = p->registers[o->from].cols;
+    if (o->fresh)
+        copy_row(g, dy, cols);
+    else
+        V16_MAP(g, cols, v16_add(LOAD(g), LOAD(dy)));
+}
+static void give_input(float *to, const float *g, const program *p, const program_register *x) {
+    if (x->grad == UINT32_MAX) {
+        if (!p->summed[x->of]) memset(to, 0, x->cols * sizeof *to);
+    } else if (p->summed[x->of])
+        V16_MAP(to, x->cols, v16_add(LOAD(to), LOAD(g)));
+    else
+        V16_MAP(to, x->cols, LOAD(g));
+}
+
 #endif

@@ -173,27 +173,28 @@ static void plan_gradients(program *p) {
 
 // ---- By columns -----------------------------------------------------------------------------------------
 #if !defined(__wasm__) // (A module that is downloaded runs every program row by row: it is smaller so.)
-// Each step that gives a register something backward, in its order; a step k twice where both operands are
-// it.
+// The steps whose backward adds to a register's gradient, in order; one that reads it twice stands there
+// twice.
 typedef struct {
     uint16_t n, from[PROGRAM_STEPS * PROGRAM_OPERANDS];
 } gradient_order;
-static void hear(gradient_order *o, const program *p, size_t k, size_t r) {
+static void add_terms(gradient_order *o, const program *p, size_t k, size_t r) {
     const program_step *s = &p->steps[k];
     for (size_t n = 0; n < s->operands; n++)
         if (s->in[s->first[n]] == r && s->give[s->first[n]] != GIVE_NOTHING) o->from[o->n++] = (uint16_t)k;
 }
-// Whether a register's gradient is the same sum row by row and by columns. A state's result has what the next
-// row hands back first there and last here: with one more term that is the same.
+// Whether a register's gradient is the same sum row by row and by columns. Of a state's result, row by row
+// begins with what the next row hands back, and by columns ends with it: the same where there is one other
+// term.
 static int same_order(const program *p, size_t r) {
     gradient_order rows = {0}, columns = {0};
-    for (size_t k = p->n_steps; k-- > 0;) hear(&rows, p, k, r);
+    for (size_t k = p->n_steps; k-- > 0;) add_terms(&rows, p, k, r);
     for (size_t k = p->n_steps; k-- > 0;)
-        if (p->steps[k].phase == PROGRAM_AFTER) hear(&columns, p, k, r);
+        if (p->steps[k].phase == PROGRAM_AFTER) add_terms(&columns, p, k, r);
     for (size_t i = p->n_states; i-- > 0;)
-        hear(&columns, p, p->states[i].gain, r), hear(&columns, p, p->states[i].decay, r);
+        add_terms(&columns, p, p->states[i].gain, r), add_terms(&columns, p, p->states[i].decay, r);
     for (size_t k = p->n_steps; k-- > 0;)
-        if (p->steps[k].phase == PROGRAM_BEFORE) hear(&columns, p, k, r);
+        if (p->steps[k].phase == PROGRAM_BEFORE) add_terms(&columns, p, k, r);
     if (rows.n != columns.n || memcmp(rows.from, columns.from, rows.n * sizeof *rows.from)) return 0;
     size_t terms = rows.n;
     for (size_t i = 0; i < p->n_outputs; i++) terms += p->outputs[i].from == r;
@@ -206,8 +207,8 @@ static int reads(const program_step *s, size_t r) {
         if (s->in[i] == r) return 1;
     return 0;
 }
-// The steps a h and a h + b of a state, each read by nothing else that comes before its end.
-static int find_recurrence(program *p, program_state *s, const uint8_t *knows) {
+// Finds the steps a h and a h + b of a state: nothing else reads h or a h, and a and b depend on no state.
+static int find_recurrence(program *p, program_state *s, const uint8_t *depends) {
     size_t decays = 0, gains = 0, old = 0;
     for (size_t k = 0; k < p->n_steps; k++)
         if (reads(&p->steps[k], s->in)) decays++, s->decay = (uint16_t)k;
@@ -219,14 +220,14 @@ static int find_recurrence(program *p, program_state *s, const uint8_t *knows) {
         old += p->outputs[i].from == a->out || p->outputs[i].from == s->in;
     const program_step *b = &p->steps[s->gain];
     for (size_t i = 0; i < 2; i++) {
-        gains += b->in[i] != a->out && !knows[b->in[i]];
-        if (a->in[i] != s->in && knows[a->in[i]]) return 0;
+        gains += b->in[i] != a->out && !depends[b->in[i]];
+        if (a->in[i] != s->in && depends[a->in[i]]) return 0;
     }
     return old == 1 && gains == 1 && a->op == PROGRAM_MUL && b->op == PROGRAM_ADD && b->out == s->out &&
            a->in[0] != a->in[1] && !a->scalar && !b->scalar;
 }
 static void plan_columns(program *p) {
-    uint8_t knows[PROGRAM_REGISTERS] = {0}; // a state
+    uint8_t depends[PROGRAM_REGISTERS] = {0}; // on a state
     p->by_columns = 0;
     if (!p->n_states) return;
     const size_t cols = p->registers[p->states[0].in].cols;
@@ -234,20 +235,20 @@ static void plan_columns(program *p) {
         const program_register *x = &p->registers[r];
         if (x->rows != 1 || x->kind == PROGRAM_WEIGHT || (x->kind != PROGRAM_NUMBER && x->cols != cols))
             return;
-        knows[r] = x->kind == PROGRAM_STATE;
+        depends[r] = x->kind == PROGRAM_STATE;
     }
     for (size_t k = 0; k < p->n_steps; k++) {
         program_step *s = &p->steps[k];
         if (s->op > PROGRAM_SELECT) return;
         for (size_t i = 0; i < s->operands; i++) {
             if (p->registers[s->in[i]].kind == PROGRAM_NUMBER && !(s->scalar >> i & 1)) return;
-            knows[s->out] |= knows[s->in[i]];
+            depends[s->out] |= depends[s->in[i]];
         }
-        s->phase = knows[s->out] ? PROGRAM_AFTER : PROGRAM_BEFORE;
+        s->phase = depends[s->out] ? PROGRAM_AFTER : PROGRAM_BEFORE;
     }
     for (size_t i = 0; i < p->n_states; i++) {
         program_state *s = &p->states[i];
-        if (!find_recurrence(p, s, knows)) return;
+        if (!find_recurrence(p, s, depends)) return;
         p->steps[s->decay].phase = p->steps[s->gain].phase = PROGRAM_RECUR;
     }
     for (size_t r = 0; r < p->n_registers; r++)
@@ -300,6 +301,6 @@ static size_t largest(const program *p) { // or all states
 }
 size_t smx_program_bwd_scratch_bytes(size_t L, const program *p) {
     const size_t rows = L < p->segment ? L : p->segment,
-                 grads = PROGRAM_BY_COLUMNS(p) ? p->n_registers * program_apart(p) : p->grads;
+                 grads = PROGRAM_BY_COLUMNS(p) ? p->n_registers * program_stride(p) : p->grads;
     return size_floats(p->fixed + program_tape(p, rows) + size_mul(2, p->state_n) + grads + largest(p));
 }

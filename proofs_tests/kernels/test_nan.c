@@ -30,6 +30,20 @@ static const kind kinds[] = {
     {"LaS", 16, 0, 5, 0, 1, 1},       {"a sliding window", 16, 0, 0, 20, 1, 0},
 };
 
+static smx_attention shape_of(const kind *of, const float *table) {
+    return (smx_attention){.B = 1,
+                           .L = L,
+                           .D = H * of->d,
+                           .H = H,
+                           .stride = H * of->d,
+                           .causal = of->causal,
+                           .scale = 0.3f,
+                           .decay_table = of->tables ? table : NULL,
+                           .chunk = of->chunk,
+                           .pool_window = of->pool,
+                           .sliding = of->sliding};
+}
+
 typedef struct {
     float *o, *stats, *dq, *dk, *dv;
 } result;
@@ -56,17 +70,7 @@ static void queries(void **state) {
             check_trying("%s, q of row %zu is NaN", of->name, row);
             float *q = check_random(n, -1, 1), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1);
             const float *dout = check_random(n, -1, 1), *table = check_random(H * (2 * L - 1), 0.1, 1);
-            const smx_attention p = {.B = 1,
-                                     .L = L,
-                                     .D = D,
-                                     .H = H,
-                                     .stride = D,
-                                     .causal = of->causal,
-                                     .scale = 0.3f,
-                                     .decay_table = of->tables ? table : NULL,
-                                     .chunk = of->chunk,
-                                     .pool_window = of->pool,
-                                     .sliding = of->sliding};
+            const smx_attention p = shape_of(of, table);
             const result sound = attend(q, k, v, dout, &p);
             for (size_t h = 0; h < H; h++) q[row * D + h * of->d + of->d / 2] = NAN; // one column is enough
             const result got = attend(q, k, v, dout, &p);
@@ -113,17 +117,7 @@ static void later_rows(void **state) {
             check_trying("%s, a later row %zu is %g", of->name, row, (double)values[i % 3]);
             float *qkv[3] = {check_random(n, -1, 1), check_random(n, -1, 1), check_random(n, -1, 1)};
             const float *dout = check_random(n, -1, 1), *table = check_random(H * (2 * L - 1), 0.1, 1);
-            const smx_attention p = {.B = 1,
-                                     .L = L,
-                                     .D = D,
-                                     .H = H,
-                                     .stride = D,
-                                     .causal = 1,
-                                     .scale = 0.3f,
-                                     .decay_table = of->tables ? table : NULL,
-                                     .chunk = of->chunk,
-                                     .pool_window = of->pool,
-                                     .sliding = of->sliding};
+            const smx_attention p = shape_of(of, table);
             const result sound = attend(qkv[0], qkv[1], qkv[2], dout, &p);
             for (int k = 1; k < 3; k++) {
                 float before[16 * H], *at = qkv[k] + row * D, *o = check_floats(n);

@@ -22,10 +22,10 @@ import {
     until,
 } from './testing.mjs';
 
-/** Put a value where the page keeps its session; with `undefined`, read what is there. */
-const session = (page, value) =>
+/** Put a value where the page keeps its session, or its text; arrays of numbers come as such. */
+const keep = (page, key, value) =>
     page.evaluate(
-        (given) =>
+        (key, given) =>
             new Promise((done, failed) => {
                 const opening = indexedDB.open('keyval-store');
                 opening.onupgradeneeded = () => opening.result.createObjectStore('keyval');
@@ -37,12 +37,13 @@ const session = (page, value) =>
                         bytes: one.bytes && new Uint8Array(one.bytes),
                         losses: one.losses && new Float32Array(one.losses),
                     });
-                    const kept = { ...given, runs: given.runs?.map((own) => own.map(revive)) };
-                    const request = store.put(kept, 'seqmix.session');
+                    const kept = { ...revive(given), runs: given.runs?.map((own) => own.map(revive)) };
+                    const request = store.put(kept, key);
                     request.onsuccess = () => done(opening.result.close());
                     request.onerror = () => failed(request.error);
                 };
             }),
+        key,
         value,
     );
 const CONFIG = 'mixer=cat&task=mqar';
@@ -60,7 +61,7 @@ onPage(
             points: [],
             seconds: 1,
         }));
-        await session(page, {
+        await keep(page, 'seqmix.session', {
             version: 2,
             when: Date.now(),
             config: `${CONFIG}~mixer=attention~mixer=las`,
@@ -81,7 +82,7 @@ onPage(
 onPage('what is no session is not offered', `#${CONFIG}!speed=full`, {}, async (page) => {
     for (const runs of [[[{ seconds: 1 }]], [[]], [null], 'runs']) {
         await allReady(page);
-        await session(page, {
+        await keep(page, 'seqmix.session', {
             version: 2,
             when: 0,
             config: CONFIG,
@@ -164,20 +165,7 @@ test(
         const { page, complaints, close } = await browser.lab.open(`#${CONFIG}!speed=full`);
         try {
             await allReady(page);
-            await page.evaluate(
-                () =>
-                    new Promise((done) => {
-                        const opening = indexedDB.open('keyval-store');
-                        opening.onupgradeneeded = () => opening.result.createObjectStore('keyval');
-                        opening.onsuccess = () => {
-                            const store = opening.result
-                                .transaction('keyval', 'readwrite')
-                                .objectStore('keyval');
-                            const text = { name: 'mine.txt', bytes: new Uint8Array(2000).fill(97) };
-                            store.put(text, 'seqmix.text').onsuccess = () => done(opening.result.close());
-                        };
-                    }),
-            );
+            await keep(page, 'seqmix.text', { name: 'mine.txt', bytes: Array(2000).fill(97) });
             await page.evaluateOnNewDocument(lateText);
             await goto(page, `${browser.lab.address}#mixer=cat&task=charlm&width=8&batch=2&text=mine.txt`);
             await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
