@@ -28,7 +28,7 @@ struct bench_row {
     double moved; // bytes that one run must read and write, or 0: not said
     double check; // what was computed: a loss, a sum of outputs, a number of steps; NaN: it failed
     size_t bytes; // memory held
-    float *x[12];
+    float *x[13];
     void *scratch;
     smx_run *lab;
     smx_run_state *state, *filled; // of rows that read on: the one that reads, and as it was at the start

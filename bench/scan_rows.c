@@ -1,11 +1,12 @@
-// scan_rows.c: a recurrence as a program (kernels/recurrent/program.h), forward and backward, beside a plain
-// C loop that computes the same: what a scan costs over code written for it by hand.
+// scan_rows.c: a recurrence as a program (kernels/recurrent/program.h), forward and backward, beside code
+// written by hand that computes the same: a plain C loop, and for the delta rule the kernel.
 #include "kernels/recurrent/program.h"
 #include "rows.h"
 
 #include <seqmix/smx.h>
 
 #include <math.h>
+#include <stdio.h>
 
 enum { COLUMNS = 64, INPUTS = 3 }; // known to the compiler, as in code for one shape
 // What is computed of up to three inputs, each row by row, COLUMNS of them states.
@@ -164,7 +165,112 @@ static void run_loop(bench_row *r) {
         }
     if (r->check == 0.0) check(r);
 }
+// ---- The delta rule with a gate a channel -----------------------------------------------------------------
+// S = diag(e^g) S;  S += k (beta (v - S^T k))^T;  y = S^T q. a: B, L, H, d, kernel.
+// 0 y, 1 dy, 2 saved, then q, k, v, beta, g and their gradients.
+enum { DELTA_ROWS = 3, DELTA_INPUTS = 5 };
+static uint16_t delta_step(program *p, program_op op, size_t rows, size_t cols, uint16_t a, uint16_t b,
+                           uint16_t c, unsigned scalar) {
+    const uint16_t out = add_register(p, PROGRAM_STEP, cols, 0.0f);
+    p->registers[out].rows = (uint32_t)rows;
+    p->steps[p->n_steps++] = (program_step){.out = out,
+                                            .in = {a, b, c},
+                                            .op = (uint8_t)op,
+                                            .operands = op == PROGRAM_EXP         ? 1
+                                                        : op == PROGRAM_ADD_OUTER ? 3
+                                                                                  : 2,
+                                            .scalar = (uint8_t)scalar};
+    return out;
+}
+static const program *delta_program(size_t H, size_t d) {
+    static program made[2];
+    program *p = &made[d > 16];
+    if (p->n_steps) return p;
+    uint16_t in[DELTA_INPUTS];
+    for (size_t i = 0; i < DELTA_INPUTS; i++) {
+        const size_t cols = i == 3 ? 1 : d;
+        in[i] = add_register(p, PROGRAM_INPUT, cols, 0.0f);
+        p->registers[in[i]].of = (uint16_t)i;
+        p->registers[in[i]].stride = (uint32_t)cols;
+        p->columns[i] = (uint32_t)(H * cols);
+    }
+    const uint16_t S = add_register(p, PROGRAM_STATE, d, 0.0f);
+    p->registers[S].rows = (uint32_t)d;
+    const uint16_t a = delta_step(p, PROGRAM_EXP, 1, d, in[4], 0, 0, 0);
+    const uint16_t R = delta_step(p, PROGRAM_ROWS, d, d, a, S, 0, 0);
+    const uint16_t read = delta_step(p, PROGRAM_VECMAT, 1, d, in[1], R, 0, 0);
+    const uint16_t u = delta_step(p, PROGRAM_SUB, 1, d, in[2], read, 0, 0);
+    const uint16_t w = delta_step(p, PROGRAM_MUL, 1, d, in[3], u, 0, 1);
+    const uint16_t out = delta_step(p, PROGRAM_ADD_OUTER, d, d, R, in[1], w, 0);
+    const uint16_t y = delta_step(p, PROGRAM_VECMAT, 1, d, in[0], out, 0, 0);
+    p->heads = H, p->n_states = p->n_outputs = 1;
+    p->out_columns = H * d;
+    p->n_inputs = p->n_arrays = DELTA_INPUTS;
+    p->states[0] = (program_state){.in = S, .out = out, .learned = -1};
+    p->outputs[0] = (program_output){.from = y};
+    smx_program_plan(p);
+    return p;
+}
+static smx_state delta_shape(const bench_row *r) {
+    return (smx_state){.B = r->a[0],
+                       .L = r->a[1],
+                       .H = r->a[2],
+                       .dk = r->a[3],
+                       .dv = r->a[3],
+                       .gates = SMX_GATES_CHANNEL,
+                       .scale = 1.0f};
+}
+static int open_delta(bench_row *r, smx_error *error) {
+    (void)error;
+    const size_t B = r->a[0], L = r->a[1], H = r->a[2], d = r->a[3], N = B * L * H;
+    const program *q = delta_program(H, d);
+    const smx_state p = delta_shape(r);
+    const size_t saved = B * (r->a[4] ? smx_state_floats(L, H, d, d) : smx_program_saved_floats(L, q));
+    for (size_t i = 0; i < DELTA_ROWS + 2 * DELTA_INPUTS; i++)
+        if (!bench_floats(r, i, i == 2 ? saved : N * ((i - DELTA_ROWS) % DELTA_INPUTS == 3 && i > 2 ? 1 : d)))
+            return -1;
+    for (size_t i = 0; i < N * d; i++) r->x[7][i] = (r->x[7][i] - 1.0f) / 32.0f; // -1/16..0
+    for (size_t i = 0; i < N; i++) {
+        float *k = r->x[4] + i * d, square = 0.0f;
+        for (size_t c = 0; c < d; c++) square += k[c] * k[c];
+        for (size_t c = 0; c < d; c++) k[c] /= sqrtf(square);
+        r->x[6][i] = 0.5f + 0.5f * r->x[6][i];
+    }
+    const size_t sizes[] = {smx_state_fwd_scratch_bytes(&p), smx_state_bwd_scratch_bytes(&p),
+                            smx_program_fwd_scratch_bytes(q), smx_program_bwd_scratch_bytes(L, q)};
+    size_t most = 0;
+    for (size_t i = 0; i < 4; i++) most = sizes[i] > most ? sizes[i] : most;
+    return bench_scratch(r, most);
+}
+static void run_delta(bench_row *r) {
+    const program *q = delta_program(r->a[2], r->a[3]);
+    const smx_state p = delta_shape(r);
+    float *const *x = r->x + DELTA_ROWS, *const *dx = x + DELTA_INPUTS;
+    if (r->a[4]) {
+        const smx_state_rows rows = {.q = x[0], .k = x[1], .v = x[2], .beta = x[3], .g = x[4]};
+        const smx_state_gradients grads = {.q = dx[0], .k = dx[1], .v = dx[2], .beta = dx[3], .g = dx[4]};
+        smx_delta_fwd(r->x[0], NULL, r->x[2], &rows, NULL, r->scratch, &p);
+        smx_delta_bwd(&grads, NULL, r->x[1], NULL, &rows, r->x[2], r->scratch, &p);
+    } else {
+        const float *const *in = (const float *const *)x;
+        smx_program_fwd(r->x[0], r->x[2], NULL, in, r->scratch, 0, p.B, p.L, q);
+        smx_program_bwd(dx, r->x[1], in, r->x[2], r->scratch, p.B, p.L, q);
+    }
+    if (r->check == 0.0)
+        for (size_t k = 0; k < DELTA_INPUTS; k++)
+            for (size_t i = 0; i < p.B * p.L * p.H * (k == 3 ? 1 : p.dk); i++)
+                r->check += (double)dx[k][i] * (double)(i % 7 + k);
+}
 void bench_add_scans(void) {
+    for (size_t d = 16; d <= 64; d += 48)
+        for (size_t kernel = 0; kernel < 2; kernel++) {
+            char name[96];
+            snprintf(name, sizeof name, "scan delta rule%s B4 L4096 H4 d%zu", kernel ? ", the kernel" : "",
+                     d);
+            bench_row *r = bench_add(name, open_delta, run_delta);
+            r->a[0] = r->a[2] = 4, r->a[1] = 4096, r->a[3] = d, r->a[4] = kernel;
+            r->target = kernel ? NULL : "<= 3 x the kernel";
+        }
     static const char *const name[2][2] = {{"scan minGRU B4 L4096 D64", "scan minGRU, a plain C loop"},
                                            {"scan RG-LRU B4 L4096 D64", "scan RG-LRU, a plain C loop"}};
     for (size_t which = 0; which < 2; which++)

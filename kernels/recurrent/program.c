@@ -56,6 +56,7 @@ SMX_COPY(void, program_fwd)
             for (size_t t = 0; t < L && !PROGRAM_BY_COLUMNS(p); t++) {
                 if (saved && t % p->segment == 0)
                     keep(&h, saved + ((b * segments + t / p->segment) * p->heads + n) * p->state_n);
+                if (t + PREFETCHED_ROWS < L) prefetch_row(&h, t + PREFETCHED_ROWS);
                 load_row(&h, t);
                 for (size_t k = 0; k < p->n_steps; k++)
                     run_step(p, &p->steps[k], h.at, result_floats(p, &p->steps[k]));
@@ -173,6 +174,7 @@ SMX_COPY(void, program_bwd)
                         run_step(p, &p->steps[k], h.at, result_floats(p, &p->steps[k]));
                 }
                 for (size_t t = count; t-- > 0;) {
+                    if (g) prefetch_row(&h, from + t - p->segment);
                     point_to_row(&h, tape, first, t);
                     reverse_row(&r, &h, drows, dy + b * L * p->out_columns, from + t);
                     carry_back(&r, staged);

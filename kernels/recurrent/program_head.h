@@ -62,6 +62,22 @@ SMX_INLINE void copy_row(float *to, const float *from, size_t cols) {
     for (; i + 16 <= cols; i += 16) v16_store(to + i, v16_load(from + i));
     if (i < cols) v16_store(to + i, v16_load_n(from + i, cols - i, 0.0f));
 }
+// The processor does not predict them: a head reads a part of each row, and backward goes down. (Inline: gcc
+// drops calls of a function that does nothing but prefetch.)
+enum { PREFETCHED_ROWS = 8 };
+SMX_INLINE void prefetch_row(const head *h, size_t t) {
+#if !defined(__wasm__)
+    const program *p = h->p;
+    for (size_t r = 0; r < p->n_registers; r++) {
+        const program_register *x = &p->registers[r];
+        if (x->kind != PROGRAM_INPUT) continue;
+        const float *from = h->in[x->of] + t * p->columns[x->of] + column_of(x, h->head);
+        for (size_t i = 0; i < x->cols; i += 16) __builtin_prefetch(from + i);
+    }
+#else
+    (void)h, (void)t;
+#endif
+}
 static void load_row(const head *h, size_t t) {
     const program *p = h->p;
     for (size_t r = 0; r < p->n_registers; r++) {

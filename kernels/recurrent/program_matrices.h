@@ -83,11 +83,61 @@ SMX_INLINE void four_sums(float *to, const v16 *x) {
     *(f4_u *)to = F4_SHUFFLE(ab, cd, 0, 1, 4, 5) + F4_SHUFFLE(ab, cd, 2, 3, 6, 7);
 }
 #endif
+#if SMX_W == 16
+#if defined(__clang__)
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (vi){__VA_ARGS__})
+#endif
+// Each half of the result: the halves of x, and of y; each quarter: the quarters of the halves; and so on.
+SMX_INLINE vf add_halves(vf x, vf y) {
+    return SHUFFLE(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+           SHUFFLE(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+SMX_INLINE vf add_quarters(vf x, vf y) {
+    return SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
+           SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+}
+SMX_INLINE vf add_pairs(vf x, vf y) {
+    return SHUFFLE(x, y, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
+           SHUFFLE(x, y, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+}
+SMX_INLINE vf add_neighbours(vf x, vf y) {
+    return SHUFFLE(x, y, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) +
+           SHUFFLE(x, y, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
+}
+// The canonical sums of sixteen rows' products: lanes i and i + 8 meet, then + 4, + 2, + 1.
+SMX_INLINE vf sixteen_dots(const float *S, size_t pitch, const float *c, size_t step, size_t cols) {
+    vf s[16];
+    size_t i = 0;
+    SMX_UNROLL for (int k = 0; k < 16; k++) s[k] = vf_set(0.0f);
+    for (; i + 16 <= cols; i += 16)
+        SMX_UNROLL for (size_t k = 0; k < 16; k++) s[k] =
+            vf_madd(vf_load(S + k * pitch + i), vf_load(c + k * step + i), s[k]);
+    if (i < cols)
+        SMX_UNROLL for (size_t k = 0; k < 16; k++) s[k] =
+            v16_madd(v16_load_n(S + k * pitch + i, cols - i, 0.0f),
+                     v16_load_n(c + k * step + i, cols - i, 0.0f), (v16){{s[k]}})
+                .r[0];
+#define FOUR(k) add_quarters(add_halves(s[k], s[k + 4]), add_halves(s[k + 8], s[k + 12]))
+    return add_neighbours(add_pairs(FOUR(0), FOUR(1)), add_pairs(FOUR(2), FOUR(3)));
+#undef FOUR
+}
+#undef SHUFFLE
+#endif
 // o[i] (+)= S[i] . c, or with `step` = the pitch S[i] . c[i]
 static void row_dots(float *o, const float *S, const float *c, size_t step, const program_register *m,
                      float sign, int add) {
     const size_t pitch = program_pitch(m), rows = m->rows;
-    for (size_t i = 0; i < rows; i += 4) {
+    size_t i = 0;
+#if SMX_W == 16
+    for (; i + 16 <= rows; i += 16) {
+        vf y = sixteen_dots(S + i * pitch, pitch, c + i * step, step, m->cols);
+        if (sign < 0) y = vf_neg(y);
+        vf_store(o + i, add ? vf_load(o + i) + y : y);
+    }
+#endif
+    for (; i < rows; i += 4) {
         v16 s[4];
         float y[4];
         for (size_t k = 0; k < 4; k++) {
