@@ -1,4 +1,4 @@
-# minGRU (Feng et al. 2024, arXiv 2410.01201): a GRU whose gate and candidate hear of the row alone.
+# minGRU (Feng et al. 2024, arXiv 2410.01201): a GRU whose gate and candidate depend on the row alone.
 z = sigmoid(x @ w_z)
 c = x @ w_c
 scan h over z, c by columns

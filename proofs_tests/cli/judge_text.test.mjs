@@ -43,6 +43,15 @@ test('texts agree with the oracle, y and every gradient, one sequence and severa
             'fox_core_grouped',
         ],
         ['mingru_core', 'mingru', 'z=sigmoid(z),h=h0,h=y', 0, '--only', 'mingru_core_plain'],
+        ['dplr_core', 'dplr', 'e=b,S=s0,o / root_dk=y', 8, '--only', 'dplr_core_batched'],
+        [
+            'attn_core',
+            'sinks',
+            'sink=sinks,attention(q, k, v, sink=sink, kv_heads=Hkv)=y',
+            5,
+            '--only',
+            'attn_core_sinks',
+        ],
     ];
     for (const [mechanism, text, bind, arrays, ...more] of texts) {
         const { status, stdout, stderr } = judge(mechanism, text, bind, ...more);
