@@ -28,6 +28,12 @@ int npy_packed(const char *path, char *file, size_t room, char *tensor, size_t t
     if (snprintf(file, room, "%.*s%s", (int)dot - 1, path, packed_ending) >= (int)room ||
         snprintf(tensor, tensor_room, "%.*s", (int)(n - tail - dot), path + dot) >= (int)tensor_room)
         return 0;
+    if (is_there(file)) return 1;
+    const char *slash = strrchr(path, '/');
+    const size_t at = slash ? (size_t)(slash - path) + 1 : 0;
+    if (snprintf(file, room, "%.*sarrays%s", (int)at, path, packed_ending) >= (int)room ||
+        snprintf(tensor, tensor_room, "%.*s", (int)(n - tail - at), path + at) >= (int)tensor_room)
+        return 0;
     return is_there(file);
 }
 

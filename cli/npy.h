@@ -1,5 +1,5 @@
 // npy.h: arrays as NumPy .npy files: format 1.0, C order, little-endian float64, float32, float16 or
-// int32; or as tensors of a safetensors file, one file a case.
+// int32; or as tensors of a safetensors file, one file a case or one a folder.
 #ifndef CLI_NPY_H
 #define CLI_NPY_H
 
@@ -29,7 +29,8 @@ int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shap
               smx_error *error);
 void npy_free(npy *a);
 
-// arrays.c: the same, or, where there is no file CASE.NAME.npy but CASE.safetensors, that file's tensor NAME.
+// arrays.c: the same, or, where there is no file CASE.NAME.npy but CASE.safetensors, that file's tensor NAME;
+// where neither is there but arrays.safetensors, that file's tensor CASE.NAME.
 int npy_read(npy *a, const char *path, smx_error *error);
 // 1 where npy_read takes `path` from a safetensors file: that file, and the tensor's name.
 int npy_packed(const char *path, char *file, size_t room, char *tensor, size_t tensor_room);

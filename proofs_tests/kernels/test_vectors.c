@@ -338,15 +338,15 @@ static void npy_files_cut_and_changed(void **unused) {
 }
 
 // ---- A case as one safetensors file
-// Bytes of a file of the tensors x, gain, bias and dy; data_offsets of x begin at `from`.
-static size_t packed(unsigned char bytes[1024], const char *dtype, int from) {
+// Bytes of a file of the tensors x, gain, bias and dy, `of` before each name; data_offsets of x begin at `from`.
+static size_t packed(unsigned char bytes[1024], const char *of, const char *dtype, int from) {
     char header[512];
     size_t n = (size_t)snprintf(header, sizeof header,
-                                "{\"x\":{\"dtype\":\"%s\",\"shape\":[2,2],\"data_offsets\":[%d,32]},"
-                                "\"gain\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[32,48]},"
-                                "\"bias\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[48,64]},"
-                                "\"dy\":{\"dtype\":\"F64\",\"shape\":[2,2],\"data_offsets\":[64,96]}}",
-                                dtype, from);
+                                "{\"%sx\":{\"dtype\":\"%s\",\"shape\":[2,2],\"data_offsets\":[%d,32]},"
+                                "\"%sgain\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[32,48]},"
+                                "\"%sbias\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[48,64]},"
+                                "\"%sdy\":{\"dtype\":\"F64\",\"shape\":[2,2],\"data_offsets\":[64,96]}}",
+                                of, dtype, from, of, of, of);
     const struct {
         const void *data;
         size_t size;
@@ -379,10 +379,28 @@ static void a_case_in_one_file(void **unused) {
     }
     assert_int_equal(run_oracle(manifest, out), 2); // there is neither
     unsigned char bytes[1024];
-    const size_t n = packed(bytes, "F64", 0), head = n - 96;
+    const size_t n = packed(bytes, "", "F64", 0), head = n - 96;
     write_bytes(file, bytes, n);
     assert_int_equal(run_oracle(manifest, out), 0);
     assert_int_equal(run_compare(manifest, out, NULL), 0);
+
+    // One file for all cases is read where the case has none, which goes before it.
+    char all[TEXT];
+    unsigned char shared[1024];
+    strcpy(all, at(folder, "arrays.safetensors"));
+    const size_t whole = packed(shared, "ln.", "F64", 0);
+    write_bytes(all, shared, whole);
+    assert_int_equal(remove(file), 0);
+    assert_int_equal(run_oracle(manifest, out), 0);
+    assert_int_equal(run_compare(manifest, out, NULL), 0);
+    shared[whole - 96 + 7] ^= 0x80; // x[0][0]
+    write_bytes(all, shared, whole);
+    assert_int_equal(run_oracle(manifest, out), 0);
+    assert_int_equal(run_compare(manifest, out, NULL), 1);
+    write_bytes(file, bytes, n);
+    assert_int_equal(run_oracle(manifest, out), 0);
+    assert_int_equal(run_compare(manifest, out, NULL), 0);
+    assert_int_equal(remove(all), 0);
 
     // Another x is read from the file, not the array of before.
     bytes[head + 7] ^= 0x80;

@@ -12,19 +12,20 @@ import pytest
 import seqmix
 
 VECTORS = Path(__file__).parents[1] / "vectors"
+ARRAYS = VECTORS / "arrays.safetensors"
 MANIFEST = json.loads((VECTORS / "manifest.json").read_text())
 CASES = {case["name"]: case for case in MANIFEST["cases"]}
 rng = np.random.default_rng(1)
 
 
 def load(arrays):
-    """Arrays of one case: tensors of its safetensors file, CASE.NAME.npy as NAME of CASE.safetensors."""
+    """Arrays of one case: CASE.NAME.npy is tensor CASE.NAME of arrays.safetensors."""
+    bytes_ = ARRAYS.read_bytes()
+    begin = 8 + int.from_bytes(bytes_[:8], "little")
+    header = json.loads(bytes_[8:begin])
     found = {}
     for name, a in arrays.items():
-        case, tensor = a["file"].removesuffix(".npy").rsplit(".", 1)
-        bytes_ = (VECTORS / f"{case}.safetensors").read_bytes()
-        begin = 8 + int.from_bytes(bytes_[:8], "little")
-        start, end = json.loads(bytes_[8:begin])[tensor]["data_offsets"]
+        start, end = header[a["file"].removesuffix(".npy")]["data_offsets"]
         found[name] = np.frombuffer(bytes_[begin + start : begin + end], a["dtype"]).reshape(a["shape"])
     return found
 
