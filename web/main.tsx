@@ -8,24 +8,26 @@ import './styles/layout.css';
 import './styles/controls.css';
 import './styles/runs.css';
 import './styles/race.css';
+import './styles/numbers.css';
 import './styles/inside.css';
+import './styles/inside_edit.css';
 import './styles/class.css';
 import wasm from '../build/wasm/seqmix.wasm?url';
 import scalar from '../build/wasm/seqmix-scalar.wasm?url';
 import { load } from '../wasm/loader/seqmix.ts';
-import { restoreFiles } from './state/mnist.ts';
+import { restoreFiles } from './state/views/mnist.ts';
 import { watchSession } from './state/session.ts';
 import { inspect, start } from './state/start.ts';
-import { restoreText } from './state/own_text.ts';
+import { restoreText } from './state/views/own_text.ts';
 import { view } from './state/page.ts';
 import { readAddress } from './state/url.ts';
 import { applyTheme } from './core/theme.ts';
-import { App } from './views/app.tsx';
+import { App } from './views/frame/app.tsx';
 import { FIRST_VIEW } from './views/list.ts';
-import { Broken } from './views/notice.tsx';
-import { listen } from './views/shortcuts.tsx';
-import { fetchFirst } from './views/switcher.tsx';
-import { listenForTables } from './views/table_part.tsx';
+import { Broken } from './views/frame/notice.tsx';
+import { listen } from './views/frame/shortcuts.tsx';
+import { fetchFirst } from './views/frame/switcher.tsx';
+import { listenForTables } from './views/experiment/table_part.tsx';
 
 /** Keep the page's files, so that it opens without a network next time; later, when the first view has its
  * numbers. (Not where it is isolated: Firefox then loads no further part of a page with a service worker.) */

@@ -338,7 +338,8 @@ static void npy_files_cut_and_changed(void **unused) {
 }
 
 // ---- A case as one safetensors file
-// Bytes of a file of the tensors x, gain, bias and dy, `of` before each name; data_offsets of x begin at `from`.
+// Bytes of a file of the tensors x, gain, bias and dy, `of` before each name; data_offsets of x begin at
+// `from`.
 static size_t packed(unsigned char bytes[1024], const char *of, const char *dtype, int from) {
     char header[512];
     size_t n = (size_t)snprintf(header, sizeof header,
@@ -439,10 +440,10 @@ static void a_case_in_one_file(void **unused) {
     unsigned char other[1024];
     static const char *const dtypes[] = {"F32", "BF16", "I64"};
     for (size_t i = 0; i < 3; i++) { // x's 32 bytes are no 4 numbers of these
-        write_bytes(file, other, packed(other, dtypes[i], 0));
+        write_bytes(file, other, packed(other, "", dtypes[i], 0));
         assert_int_equal(npy_read(&array, path, &why), -1);
     }
-    write_bytes(file, other, packed(other, "F64", 8));
+    write_bytes(file, other, packed(other, "", "F64", 8));
     assert_int_equal(npy_read(&array, path, &why), -1);
     assert_non_null(strstr(why.message, "data_offsets"));
     snprintf(path, sizeof path, "%s/ln.z.npy", folder);

@@ -11,7 +11,7 @@ const TASK = `task=mqar&length=${L}&pairs=4&heads=2`;
 const CLOSE = 2e-6; // float32 sums of 32 products of order one
 
 const { response, spectrum } = await pageModule('charts/signal');
-const { averageKernel, impulse } = await pageModule('views/impulse');
+const { averageKernel, impulse } = await pageModule('views/inside/impulse');
 const lab = await load();
 
 /** A run with 20 steps behind it that has looked at a sample; a tensor of its block by name. */

@@ -1,5 +1,5 @@
 // signal.ts: what views derive from the engine's tensors to draw them: spectra and frequency responses. None
-// of it goes back into a model. (Kernels over time come from the engine: views/impulse.ts.)
+// of it goes back into a model. (Kernels over time come from the engine: views/inside/impulse.ts.)
 
 export const FREQUENCIES = 64;
 

@@ -6,7 +6,7 @@ import { remembered, resting } from '../core/prefs.ts';
 import { Pool } from '../training/pool.ts';
 import { remember } from './address.ts';
 import { score } from './history.ts';
-import { LESSON, type Card } from './lesson.ts';
+import { LESSON, type Card } from './views/lesson.ts';
 import {
     begun,
     connect,
@@ -23,7 +23,7 @@ import {
 } from './page.ts';
 import { countAnew, listener } from './reports.ts';
 import { attempt } from './roster.ts';
-import { complete } from './mnist.ts';
+import { complete } from './views/mnist.ts';
 import { drawnInstead, runsOf, textOfAll } from './setup.ts';
 import { go, pause, play } from './transport.ts';
 import { readAddress, VIEW, type Speed, type View } from './url.ts';

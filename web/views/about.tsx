@@ -2,7 +2,7 @@
 // errata; how to cite; licences. All of it is made from the project's documents when the page is built.
 import about from 'virtual:about';
 import { lab } from '../state/page.ts';
-import '../styles/about.css';
+import '../styles/views/about.css';
 
 const PAPERS: readonly { key: string; text: string; title: string; mixers: readonly string[] }[] = [
     {

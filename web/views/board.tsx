@@ -18,15 +18,15 @@ import {
     tally,
     verdictOf,
     type Cell,
-} from '../state/board.ts';
+} from '../state/views/board.ts';
 import { lab } from '../state/page.ts';
 import { mixerTitle } from '../state/setup.ts';
 import type { Look } from '../training/protocol.ts';
-import { FlowPart } from './flow_part.tsx';
-import { Image } from './inside.tsx';
-import { MarkSign } from './mark.tsx';
-import { isKey, questionsOf, written } from './sample.tsx';
-import '../styles/board.css';
+import { FlowPart } from './inside/flow_part.tsx';
+import { Image } from './inside/inside.tsx';
+import { MarkSign } from './frame/mark.tsx';
+import { isKey, questionsOf, written } from './inside/sample.tsx';
+import '../styles/views/board.css';
 
 const [WIDTH, HEIGHT] = [96, 44];
 

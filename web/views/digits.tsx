@@ -14,13 +14,13 @@ import { openLesson } from '../state/start.ts';
 import { confusionOf, seeImage } from '../state/watching.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
-import { Confusion } from './confusion.tsx';
-import { RunName } from './mark.tsx';
-import { MnistFiles } from './mnist_files.tsx';
-import { Pad, Steps } from './pad.tsx';
-import { counted, SampleNumber, Stepper } from './stepper.tsx';
-import { Transport } from './transport.tsx';
-import '../styles/digits.css';
+import { Confusion } from './digits/confusion.tsx';
+import { RunName } from './frame/mark.tsx';
+import { MnistFiles } from './digits/mnist_files.tsx';
+import { Pad, Steps } from './digits/pad.tsx';
+import { counted, SampleNumber, Stepper } from './frame/stepper.tsx';
+import { Transport } from './frame/transport.tsx';
+import '../styles/views/digits.css';
 
 const EVERY = 250; // milliseconds between two looks
 

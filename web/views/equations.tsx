@@ -17,20 +17,20 @@ import {
     trainBeside,
     trained,
     write,
-} from '../state/equations.ts';
+} from '../state/views/equations.ts';
 import { begun, groups, lab, runs, selected } from '../state/page.ts';
 import { taskTitle } from '../state/setup.ts';
 import { openView, setView } from '../state/viewing.ts';
 import { scoreText, titleOfText } from '../state/wording.ts';
-import { CurvesView } from './curves.tsx';
-import { Favours } from './favours.tsx';
+import { CurvesView } from './experiment/curves.tsx';
+import { Favours } from './experiment/favours.tsx';
 import { Checked } from './equations/checked.tsx';
 import type { Editor, Fault } from './equations/editor.ts';
 import { Graph } from './equations/graph.tsx';
 import { Help } from './equations/help.tsx';
 import { Remembered } from './equations/remembered.tsx';
-import { Transport } from './transport.tsx';
-import '../styles/equations.css';
+import { Transport } from './frame/transport.tsx';
+import '../styles/views/equations.css';
 
 const STARTS = [...about.builtIns, ...about.examples];
 const FUNCTIONS: ReadonlySet<string> = new Set([...about.operations.map(({ name }) => name), 'start']);

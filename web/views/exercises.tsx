@@ -14,13 +14,13 @@ import {
     sheet,
     takeUp,
     verdictOf,
-} from '../state/exercises.ts';
+} from '../state/views/exercises.ts';
 import { runs } from '../state/page.ts';
 import { openLesson } from '../state/start.ts';
 import { openView } from '../state/viewing.ts';
 import { nameOf } from '../state/wording.ts';
-import { Copy } from './numbers.tsx';
-import '../styles/exercises.css';
+import { Copy } from './experiment/numbers.tsx';
+import '../styles/views/exercises.css';
 
 export default function Exercises() {
     useEffect(takeUp, []);

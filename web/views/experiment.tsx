@@ -1,16 +1,16 @@
 // experiment.tsx: the first view: the task and the runs, their curves, and a look inside one of them. The
 // order is that of a phone; wide screens move the setup to the left.
 import { signal } from '@preact/signals';
-import { CurvesView } from './curves.tsx';
-import { Inside } from './inside.tsx';
-import { LessonNow, LessonSeen } from './lesson_now.tsx';
-import { Lessons } from './lessons.tsx';
-import { Numbers } from './numbers.tsx';
-import { RunsView } from './runs.tsx';
-import { SweepOffer } from './sweep_offer.tsx';
-import { TablePart } from './table_part.tsx';
-import { TaskView } from './task.tsx';
-import { Transport } from './transport.tsx';
+import { CurvesView } from './experiment/curves.tsx';
+import { Inside } from './inside/inside.tsx';
+import { LessonNow, LessonSeen } from './experiment/lesson_now.tsx';
+import { Lessons } from './experiment/lessons.tsx';
+import { Numbers } from './experiment/numbers.tsx';
+import { RunsView } from './experiment/runs.tsx';
+import { SweepOffer } from './experiment/sweep_offer.tsx';
+import { TablePart } from './experiment/table_part.tsx';
+import { TaskView } from './experiment/task.tsx';
+import { Transport } from './frame/transport.tsx';
 
 /** What stands beside what on this screen, in the order in which it is read: on wide ones (styles/layout.css)
  * lessons come first. */

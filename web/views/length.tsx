@@ -10,16 +10,16 @@ import { score } from '../state/history.ts';
 import { trials } from '../training/lengths.ts';
 import { SOLVED } from '../training/protocol.ts';
 import { taskTitle } from '../state/setup.ts';
-import { cardOf, lesson } from '../state/lesson.ts';
+import { cardOf, lesson } from '../state/views/lesson.ts';
 import { groups, lab } from '../state/page.ts';
 import { openCard } from '../state/start.ts';
 import { measuring } from '../state/watching.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
 import { painted } from '../core/theme.ts';
-import { Expected, LessonNow, LessonSeen } from './lesson_now.tsx';
-import { RunName } from './mark.tsx';
-import { Transport } from './transport.tsx';
+import { Expected, LessonNow, LessonSeen } from './experiment/lesson_now.tsx';
+import { RunName } from './frame/mark.tsx';
+import { Transport } from './frame/transport.tsx';
 
 export default function Length() {
     useEffect(() => {

@@ -4,7 +4,7 @@
 import papers, { type Row, type Table, type Verdict } from 'virtual:papers';
 import { ticks } from '../charts/axes.ts';
 import { counted, fixed } from '../core/figures.ts';
-import '../styles/papers.css';
+import '../styles/views/papers.css';
 
 const SIGNS: Record<Verdict, readonly [string, string]> = {
     'does not hold': ['✗', 'against'],

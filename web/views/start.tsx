@@ -1,11 +1,13 @@
 // start.tsx: the first view: what a filter of three weights does for attention, at once; below it the board;
 // then why, in seven short steps, each beside a live model.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import '../styles/theorems.css';
-import '../styles/start.css';
+import '../styles/views/theorems.css';
+import '../styles/views/theorems_drawings.css';
+import '../styles/views/start.css';
+import '../styles/views/start_pictures.css';
 import { still } from '../core/prefs.ts';
-import { runBoard, tally } from '../state/board.ts';
-import { begin, isTrained, switchedOn, touched } from '../state/story.ts';
+import { runBoard, tally } from '../state/views/board.ts';
+import { begin, isTrained, switchedOn, touched } from '../state/views/story.ts';
 import { view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import Board from './board.tsx';

@@ -1,7 +1,8 @@
 // theorems.tsx: the papers' claims as pictures that can be changed. Each is computed by verify.wasm, in a
 // worker, from the constructions that the proofs use.
 import { useLayoutEffect, useState } from 'preact/hooks';
-import '../styles/theorems.css';
+import '../styles/views/theorems.css';
+import '../styles/views/theorems_drawings.css';
 import { Causality } from './theorems/causality.tsx';
 import { Convolution } from './theorems/convolution.tsx';
 import { Copying } from './theorems/copying.tsx';

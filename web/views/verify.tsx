@@ -27,7 +27,7 @@ import {
     stop,
     words,
 } from './self_check.ts';
-import '../styles/verify.css';
+import '../styles/views/verify.css';
 
 export default function VerifyView() {
     useEffect(() => {

@@ -9,14 +9,14 @@ import type { Tensor } from '../../wasm/loader/seqmix.ts';
 import { look, selected, view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import { inspecting } from '../state/watching.ts';
-import { Asking } from './asking.tsx';
-import { Flow } from './flow.tsx';
-import { Hand } from './hand.tsx';
-import { Nothing, Picker, Seen } from './inside.tsx';
-import { find, Learnt } from './learnt.tsx';
-import { Matrix } from './matrix.tsx';
-import { asked } from './sample.tsx';
-import { Transport } from './transport.tsx';
+import { Asking } from './inside/asking.tsx';
+import { Flow } from './inside/flow.tsx';
+import { Hand } from './inside/hand.tsx';
+import { Nothing, Picker, Seen } from './inside/inside.tsx';
+import { find, Learnt } from './inside/learnt.tsx';
+import { Matrix } from './inside/matrix.tsx';
+import { asked } from './inside/sample.tsx';
+import { Transport } from './frame/transport.tsx';
 
 const MOST_ROWS = 256; // of a sequence whose maps are shown step by step
 

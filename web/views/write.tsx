@@ -8,11 +8,11 @@ import { runs, said } from '../state/page.ts';
 import { openLesson } from '../state/start.ts';
 import { recite, writeOn } from '../state/watching.ts';
 import { nameOf } from '../state/wording.ts';
-import { RunName } from './mark.tsx';
-import { isText, written } from './sample.tsx';
-import { counted } from './stepper.tsx';
-import { Transport } from './transport.tsx';
-import '../styles/write.css';
+import { RunName } from './frame/mark.tsx';
+import { isText, written } from './inside/sample.tsx';
+import { counted } from './frame/stepper.tsx';
+import { Transport } from './frame/transport.tsx';
+import '../styles/views/write.css';
 
 const MOST = 2; // side by side
 const AT_ONCE = 4; // tokens of a call

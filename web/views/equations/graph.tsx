@@ -3,10 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { EquationSteps } from '../../../wasm/loader/verify.ts';
 import type { Tensor } from '../../../wasm/loader/seqmix.ts';
 import { curve, layers } from '../../charts/layers.ts';
-import { config, seen, trained } from '../../state/equations.ts';
+import { config, seen, trained } from '../../state/views/equations.ts';
 import { view } from '../../state/page.ts';
-import { Matrix } from '../matrix.tsx';
-import { counted } from '../stepper.tsx';
+import { Matrix } from '../inside/matrix.tsx';
+import { counted } from '../frame/stepper.tsx';
 
 const HEIGHT = 46;
 const LETTER = 7.3; // pixels of one at most, in a box

@@ -4,12 +4,12 @@ import type { EquationSteps, ScanState } from '../../../wasm/loader/verify.ts';
 import type { Values } from '../../core/config.ts';
 import { counted as grouped, show } from '../../core/figures.ts';
 import { STATE_SIDE, type ScanRead } from '../../training/protocol.ts';
-import { config, seenScan, trained } from '../../state/equations.ts';
+import { config, seenScan, trained } from '../../state/views/equations.ts';
 import { selected, view } from '../../state/page.ts';
 import { setView } from '../../state/viewing.ts';
-import { Matrix } from '../matrix.tsx';
-import { written } from '../sample.tsx';
-import { counted, SampleNumber, Stepper } from '../stepper.tsx';
+import { Matrix } from '../inside/matrix.tsx';
+import { written } from '../inside/sample.tsx';
+import { counted, SampleNumber, Stepper } from '../frame/stepper.tsx';
 
 const BESIDE = 6; // tokens that are written before and after the one that was read
 

@@ -1,6 +1,6 @@
 // arcs.tsx: where an answer comes from, as arcs between the tokens of the line: what a key takes from its
 // neighbours, which keys a question matches, which value it copies.
-import { Drawing } from '../drawing.tsx';
+import { Drawing } from '../frame/drawing.tsx';
 import { middles } from './line.tsx';
 
 interface Props {

@@ -15,8 +15,8 @@ import {
     QUESTIONS,
     rightOf,
     torn,
-} from '../../state/story.ts';
-import { LESSON } from '../../state/lesson.ts';
+} from '../../state/views/story.ts';
+import { LESSON } from '../../state/views/lesson.ts';
 import { begun, lab } from '../../state/page.ts';
 import { openLesson } from '../../state/start.ts';
 import { openView } from '../../state/viewing.ts';

@@ -5,8 +5,8 @@ import { pngOf } from '../../charts/svg.ts';
 import { percent } from '../../core/figures.ts';
 import { download } from '../../core/files.ts';
 import { said } from '../../state/page.ts';
-import { accuracyOf, isTrained, learnt } from '../../state/story.ts';
-import { Copy } from '../numbers.tsx';
+import { accuracyOf, isTrained, learnt } from '../../state/views/story.ts';
+import { Copy } from '../experiment/numbers.tsx';
 
 const isFile = location.protocol === 'file:';
 const home = () => location.href.replace(/[?#].*/, '');

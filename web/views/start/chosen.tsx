@@ -15,7 +15,7 @@ import {
     rightOf,
     sharedBy,
     type Choice,
-} from '../../state/story.ts';
+} from '../../state/views/story.ts';
 import { Live, Progress, share } from './frame.tsx';
 import { Line, shares } from './line.tsx';
 

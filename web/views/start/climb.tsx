@@ -1,8 +1,8 @@
 // climb.tsx: shares of right answers as curves, with the line that guessing reaches: over the batches of
 // training, or over what else a step tries.
 import type { ComponentChildren } from 'preact';
-import { KINDS, modelOf, NAMES, PAIRS, type Kind } from '../../state/story.ts';
-import { Drawing } from '../drawing.tsx';
+import { KINDS, modelOf, NAMES, PAIRS, type Kind } from '../../state/views/story.ts';
+import { Drawing } from '../frame/drawing.tsx';
 import { Ends, enlarged, type End } from './ends.tsx';
 
 const STEPS = 120;

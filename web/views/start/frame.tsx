@@ -2,7 +2,7 @@
 // says.
 import type { ComponentChildren } from 'preact';
 import { fixed, percent } from '../../core/figures.ts';
-import { accuracyOf, modelOf, type Kind } from '../../state/story.ts';
+import { accuracyOf, modelOf, type Kind } from '../../state/views/story.ts';
 
 export interface StepProps {
     /** The step's heading. */

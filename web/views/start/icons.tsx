@@ -1,6 +1,6 @@
 // icons.tsx: how tokens are written: keys as letters, values as icons, which nobody takes for numbers to be
 // added: thirteen shapes, each filled and hollow.
-import { FIRST_VALUE, isKey } from '../../state/story.ts';
+import { FIRST_VALUE, isKey } from '../../state/views/story.ts';
 
 /** Names, and paths in a square of 16. */
 const SHAPES: readonly (readonly [string, string])[] = [

@@ -2,7 +2,7 @@
 // the answer with its tick. On a phone the line ends on the question that is followed; all stand below it.
 import type { ComponentChildren } from 'preact';
 import type { Look } from '../../training/protocol.ts';
-import { narrow, PAIRS, pairOf, question, QUESTIONS, wanted } from '../../state/story.ts';
+import { narrow, PAIRS, pairOf, question, QUESTIONS, wanted } from '../../state/views/story.ts';
 import { Written, written } from './icons.tsx';
 
 /** How wide each token stands: a question has its answer below it. */

@@ -23,8 +23,8 @@ import {
     wanted,
     type Kind,
     type Told,
-} from '../../state/story.ts';
-import { FlowPart } from '../flow_part.tsx';
+} from '../../state/views/story.ts';
+import { FlowPart } from '../inside/flow_part.tsx';
 import { Arcs } from './arcs.tsx';
 import { Climb, Shares, type Point } from './climb.tsx';
 import { enlarged } from './ends.tsx';

@@ -1,6 +1,6 @@
 // mix.tsx: what the label of one token is made of: its own, and through the filter those of the two before.
-import { isKey } from '../../state/story.ts';
-import { Drawing } from '../drawing.tsx';
+import { isKey } from '../../state/views/story.ts';
+import { Drawing } from '../frame/drawing.tsx';
 import { enlarged } from './ends.tsx';
 import { two } from './frame.tsx';
 import { Shape, written } from './icons.tsx';

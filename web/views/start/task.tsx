@@ -18,7 +18,7 @@ import {
     touched,
     turn,
     wanted,
-} from '../../state/story.ts';
+} from '../../state/views/story.ts';
 import { Arcs } from './arcs.tsx';
 import { Climb } from './climb.tsx';
 import { Beside, Live, Progress, two, type StepProps } from './frame.tsx';

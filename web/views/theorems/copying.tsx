@@ -2,7 +2,7 @@
 // filter, one emitted token after another.
 import { useAnswer } from './answer.ts';
 import { fixed, show } from '../../core/figures.ts';
-import { Drawing } from '../drawing.tsx';
+import { Drawing } from '../frame/drawing.tsx';
 import { Slider } from './controls.tsx';
 import { Problem, Theorem, Verdict } from './parts.tsx';
 import { TextField } from './recall.tsx';

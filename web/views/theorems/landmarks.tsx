@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asking } from '../../training/proofs.ts';
 import { show } from '../../core/figures.ts';
-import { Drawing } from '../drawing.tsx';
+import { Drawing } from '../frame/drawing.tsx';
 import { Choice, Slider } from './controls.tsx';
 import { Problem, Theorem, Verdict } from './parts.tsx';
 import { choice, number } from './settings.ts';

@@ -3,7 +3,7 @@
 import type { Proofs } from '../../training/proofs.ts';
 import { useAnswer } from './answer.ts';
 import { fixed, show } from '../../core/figures.ts';
-import { Drawing } from '../drawing.tsx';
+import { Drawing } from '../frame/drawing.tsx';
 import { Choice, Slider, Switch } from './controls.tsx';
 import { causal, Heat, Problem, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, number, text } from './settings.ts';

@@ -4,7 +4,7 @@
 import { useRef } from 'preact/hooks';
 import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
-import { Drawing } from '../drawing.tsx';
+import { Drawing } from '../frame/drawing.tsx';
 import { Catch, Slider } from './controls.tsx';
 import { Problem, Theorem, Verdict } from './parts.tsx';
 import { number } from './settings.ts';

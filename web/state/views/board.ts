@@ -1,0 +1,173 @@
+// board.ts: the mission on one board: LaS, CAT, Focus and attention on recall, copying and digits. Each cell
+// is a run of a lesson, trained for the board alone; what it should reach is what the lesson claims of it.
+import { signal } from '@preact/signals';
+import promisedBy from 'virtual:lessons';
+import type { Sample } from '../../../wasm/loader/seqmix.ts';
+import type { Values } from '../../core/config.ts';
+import { judge, type Promised, type Verdict } from '../../core/expect.ts';
+import { isProblem, type Look } from '../../training/protocol.ts';
+import type { Entry, Saved } from '../entry.ts';
+import { means, score } from '../history.ts';
+import { MARKS, OWNERS } from '../../core/marks.ts';
+import { newId } from '../members.ts';
+import { lab, pool } from '../page.ts';
+import { isTraining, trainAll, type Trial } from '../queue.ts';
+import { resume } from '../roster.ts';
+import { runsOf, textOfAll } from '../setup.ts';
+import { openView } from '../viewing.ts';
+import { checkpointOf } from '../watching.ts';
+
+const ROWS = ['las', 'cat', 'focus', 'attention'] as const;
+/** Of each column: what is asked, the mission's first run, and which lesson's run is attention on it. */
+const COLUMNS = [
+    { name: 'Recall', asks: 'Which value came after this key?', first: 0, attention: ['recall', 1] },
+    {
+        name: 'Copy',
+        asks: 'Repeat the signals in order, leave out the noise.',
+        first: 3,
+        attention: ['copy', 1],
+    },
+    { name: 'Digits', asks: 'Which digit is this image, read row by row?', first: 6, attention: ['rows', 4] },
+] as const;
+
+export interface Cell extends Trial {
+    readonly values: Values;
+    readonly promise: Promised;
+    /** Held-out score over its steps, as far as it was tried. */
+    line: readonly { step: number; value: number }[];
+    step: number;
+    /** Weights; 0: not yet known. */
+    params: number;
+    digest: string;
+    /** A held-out sequence with its answers, when it was last tried; null: not yet. */
+    example: Sample | null;
+    /** As it was when it was done. */
+    saved: Saved | null;
+}
+export interface Column {
+    readonly name: string;
+    readonly asks: string;
+    readonly cells: readonly Cell[];
+}
+
+function cellOf(lesson: string, run: number): Cell {
+    const values = runsOf(lab(), `preset=${lesson}`)[run]!;
+    const [, , metric, low, high] = promisedBy[lesson]!.claims.find(
+        ([of, length, , , , minus]) => of === run && !length && !minus,
+    )!;
+    return {
+        values,
+        mark: MARKS[OWNERS.indexOf(values['mixer']!)]!,
+        promise: { metric, low, high },
+        why: '',
+        entry: null,
+        status: 'waiting',
+        line: [],
+        step: 0,
+        params: 0,
+        digest: '',
+        example: null,
+        saved: null,
+    };
+}
+const fresh = (): Column[] =>
+    COLUMNS.map(({ name, asks, first, attention }) => ({
+        name,
+        asks,
+        cells: ROWS.map((mixer, i) =>
+            mixer === 'attention' ? cellOf(attention[0], attention[1]) : cellOf('mission', first + i),
+        ),
+    }));
+
+/** The columns; null: the board was not opened yet. */
+export const board = signal<readonly Column[] | null>(null);
+/** Counts what has happened on it. */
+export const news = signal(0);
+let stop: (() => void) | null = null;
+
+export const openBoard = (): void => void (board.value ??= fresh());
+const cells = (): Cell[] => (board.value ?? []).flatMap((column) => column.cells);
+export const isRunning = (): boolean => stop !== null && isTraining(cells());
+export const verdictOf = ({ promise, line, status }: Cell): Verdict =>
+    judge(promise, line, status === 'done');
+/** Cells that were judged, and those of them that came out as claimed. */
+export function tally(): { all: number; judged: number; held: number; fresh: boolean } {
+    const ended = cells().filter(({ status }) => status === 'done');
+    const held = ended.filter((cell) => verdictOf(cell).state === 'held');
+    const fresh = cells().every(({ status }) => status === 'waiting');
+    return { all: cells().length, judged: ended.length, held: held.length, fresh };
+}
+
+function hear(cell: Cell, entry: Entry): void {
+    const { step, params, digest } = entry.live.value;
+    Object.assign(cell, { step, params: params || cell.params, digest: digest ?? '' });
+    const tried = means(entry, score);
+    if (tried.length > cell.line.length) void answer(cell, entry);
+    cell.line = tried;
+}
+const EXAMPLE = 0; // the held-out sequence that Inside opens with
+const answering = new Set<Cell>();
+/** What it answers now; not asked again before it has said so. */
+async function answer(cell: Cell, { ticket }: Entry): Promise<void> {
+    if (answering.has(cell)) return;
+    answering.add(cell);
+    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: [], block: 0, at: null, detail: false };
+    const told = await pool()
+        .ask(watch)
+        .catch(() => null); // its worker went: the run says so
+    answering.delete(cell);
+    if (!told || isProblem(told)) return;
+    cell.example = told.sample;
+    news.value++;
+}
+async function keep(cell: Cell, entry: Entry): Promise<void> {
+    const { members } = entry;
+    const [{ history, live }, bytes] = [members[0]!, await checkpointOf(members[0]!)];
+    await answer(cell, entry);
+    const { seconds } = live.peek();
+    if (bytes) cell.saved = { bytes, losses: history.losses.slice(), points: [...history.points], seconds };
+}
+/** Those with the fewest steps first, and of these the two that differ most: with the filter and without. */
+const FIRST = ['cat', 'attention', 'las', 'focus'];
+const rank = ({ values }: Cell): number =>
+    Number(values['steps']) + FIRST.indexOf(values['mixer']!) / FIRST.length;
+
+/** Train every cell from its start. */
+export function runBoard(): void {
+    stop?.();
+    insideOf.value = null;
+    board.value = fresh();
+    const order = cells().sort((a, b) => rank(a) - rank(b));
+    stop = trainAll(order, {
+        news: (cell, entry) => hear(cell as Cell, entry),
+        ended: (cell, entry) => keep(cell as Cell, entry),
+        changed: () => news.value++,
+    });
+}
+export const stopBoard = (): void => stop?.();
+
+/** The cell whose inside is shown below the board. */
+export const insideOf = signal<Cell | null>(null);
+/** How it answers that sequence, with every tensor: as it trains, as it was when done, or untrained. */
+export async function seenInside(cell: Cell): Promise<Look | null> {
+    const { entry, saved, values } = cell;
+    const ticket = entry?.ticket ?? newId();
+    if (!entry) {
+        const opened = saved
+            ? await pool().load(ticket, saved.bytes, saved.seconds)
+            : await pool().open(ticket, textOfAll(lab(), [values]));
+        if (isProblem(opened)) return null;
+    }
+    const watch = { id: ticket, index: EXAMPLE, tokens: null, edits: [], block: 0, at: null, detail: true };
+    const told = await pool()
+        .ask(watch)
+        .catch(() => null); // its worker went
+    if (!entry) pool().close(ticket);
+    return told && !isProblem(told) ? told : null;
+}
+
+/** Open a cell's run among the page's own, where the board has brought it. */
+export function openCell({ values, saved }: Cell): void {
+    resume(textOfAll(lab(), [values]), 1, saved ? [[saved]] : []);
+    openView('experiment');
+}
