@@ -40,7 +40,7 @@ REF_SRC := $(wildcard ref/*.c)
 CLI_SRC := $(filter-out cli/ranks_mpi.c,$(wildcard cli/*.c cli/*/*.c check/*.c))
 BENCH_SRC := $(addprefix bench/,rows.c ceilings.c kernel_rows.c scan_rows.c reading.c workloads.c list.c)
 PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
-TEST_SRC := $(wildcard proofs_tests/*/test_*.c) $(PROOF_SRC)
+TEST_SRC := $(wildcard proofs_tests/*/test_*.c proofs_tests/*/*/test_*.c) $(PROOF_SRC)
 TESTS := $(notdir $(TEST_SRC:.c=))
 
 # ---- Instruction sets of this machine's kind ---------------------------------------------------------------

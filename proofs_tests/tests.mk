@@ -1,7 +1,7 @@
 # tests.mk: the test programs: what each is made of and what it needs. Included by the Makefile after
 # wasm/wasm.mk, as it names the modules. How they are judged: scripts/judge.mk.
 
-# ---- In C: proofs_tests/ROOM/test_NAME.c and proof_NAME.c are build/tests/NAME, found by their names -------
+# ---- In C: proofs_tests/ROOM/test_NAME.c, or in a folder of it, are build/tests/test_NAME, found by their names
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 
 # The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says
@@ -35,7 +35,7 @@ $(NATIVE_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)%.count: $(BI
 # (test_program and test_reduce ask for words, test_row_bounds and test_tile_sums for what is proved: exact
 # mode only.)
 FAST_TESTS := $(patsubst %,$(PREFIX_OF_TESTS)fast/test_%,$(if $(FUSED),$(filter-out fast isa_equal mathd program reduce ref rng row_bounds tile_sums ulp,\
-	$(patsubst proofs_tests/kernels/test_%.c,%,$(wildcard proofs_tests/kernels/test_*.c)))))
+	$(patsubst test_%.c,%,$(notdir $(filter proofs_tests/kernels/%,$(TEST_SRC)))))))
 $(FAST_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)fast/%.count: $(BIN)/tests/%
 	@SMX_FAST=1 $(RUN) $(PREFIX_OF_TESTS)fast/$* $< $(JUDGED)
 
@@ -44,7 +44,7 @@ NPY := proofs_tests/support/npy.mjs
 PROGRAM := proofs_tests/support/program.mjs
 MODULE := build/wasm/seqmix-whole.wasm build/wasm/seqmix.js
 MODULES := $(WASM_MODULES) build/wasm/seqmix.js
-CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt proofs_tests/digests_configs.txt proofs_tests/package/config_digest.mjs
+CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt proofs_tests/digests_configs.txt proofs_tests/package/digests/config_digest.mjs
 PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs proofs_tests/support/looks.mjs scripts/browser.mjs scripts/quiet.mjs scripts/slow.mjs scripts/webkit.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
@@ -61,14 +61,14 @@ script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 
 # The same bits: every instruction set, gcc and (make test-package) clang, WebAssembly with and without SIMD,
 # Chromium, Firefox and WebKit.
-$(call script, digests,  package/digests.test.mjs,          build/seqmix proofs_tests/package/digests_native.mjs $(MODULES) $(CHECKS))
-$(call script, digests_clang, package/digests_clang.test.mjs, build/clang-exact/seqmix proofs_tests/package/digests_native.mjs proofs_tests/digests.txt proofs_tests/digests_configs.txt)
-$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
+$(call script, digests,  package/digests/digests.test.mjs,          build/seqmix proofs_tests/package/digests/digests_native.mjs $(MODULES) $(CHECKS))
+$(call script, digests_clang, package/digests/digests_clang.test.mjs, build/clang-exact/seqmix proofs_tests/package/digests/digests_native.mjs proofs_tests/digests.txt proofs_tests/digests_configs.txt)
+$(call script, browsers, package/digests/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 $(call script, threads_browsers, package/threads_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs build/wasm/seqmix-threads.wasm $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, hostile,  package/hostile.test.mjs,          $(MODULE))
-$(call script, threads,  package/threads.test.mjs,          proofs_tests/package/digests_native.mjs build/wasm/seqmix-threads.wasm build/package/package.json $(MODULES) $(CHECKS))
+$(call script, threads,  package/threads.test.mjs,          proofs_tests/package/digests/digests_native.mjs build/wasm/seqmix-threads.wasm build/package/package.json $(MODULES) $(CHECKS))
 $(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))
@@ -79,19 +79,19 @@ $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG
 $(call script, site,     package/site.test.mjs,             scripts/site.mjs scripts/page-data.mjs docs/conf.py build/docs/API.md build/docs/OPERATIONS.md $(wildcard *.md docs/*.md docs/*/README.md) | setup)
 $(call script, package,  package/package.test.mjs,          README.md docs/EMBED.md docs/GUIDE.md $(wildcard examples/embed/*/*) build/package/package.json)
 $(call script, install,  package/install.test.mjs,          $(PROGRAM) scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md $(BIN)/seqmix $(LIBRARIES))
-$(call script, amalgamation, package/amalgamation.test.mjs, $(PROGRAM) proofs_tests/package/judged_kernels.c $(wildcard examples/oracle/judge_kernel.*) scripts/amalgamate.mjs $(wildcard ref/*) $(wildcard include/seqmix/ref*.h) $(BIN)/tests/test_ref)
-$(call script, amalgamation_cmake, package/amalgamation_cmake.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* kernels/*/* ref/*) $(wildcard include/seqmix/*.h))
-$(call script, amalgamation_kernels, package/amalgamation_kernels.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* kernels/*/*) include/seqmix/smx.h $(BIN)/libseqmix.a)
+$(call script, amalgamation, package/amalgamation/amalgamation.test.mjs, $(PROGRAM) proofs_tests/package/amalgamation/judged_kernels.c $(wildcard examples/oracle/judge_kernel.*) scripts/amalgamate.mjs $(wildcard ref/*) $(wildcard include/seqmix/ref*.h) $(BIN)/tests/test_ref)
+$(call script, amalgamation_cmake, package/amalgamation/amalgamation_cmake.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* kernels/*/* ref/*) $(wildcard include/seqmix/*.h))
+$(call script, amalgamation_kernels, package/amalgamation/amalgamation_kernels.test.mjs, $(PROGRAM) scripts/amalgamate.mjs scripts/kernels.awk $(wildcard kernels/* kernels/*/*) include/seqmix/smx.h $(BIN)/libseqmix.a)
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
-$(call script, arm,      package/arm.sh,                    proofs_tests/package/rank.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
-$(call script, bits32,   package/bits32.sh,                 build/seqmix proofs_tests/digests.txt proofs_tests/support/plain/cmocka.h proofs_tests/model/test_sizes.c)
-$(call script, musl,     package/musl.sh,                   build/seqmix proofs_tests/digests.txt)
-$(call script, windows,  package/windows.sh,                proofs_tests/package/windows.c proofs_tests/support/plain/cmocka.h $(wildcard proofs_tests/kernels/test_*.c) build/seqmix proofs_tests/digests.txt proofs_tests/digests_configs.txt)
-# The page in real browsers: each file of proofs_tests/page/ is one program.
-PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
-$(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
+$(call script, arm,      package/elsewhere/arm.sh,                    proofs_tests/package/elsewhere/rank.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
+$(call script, bits32,   package/elsewhere/bits32.sh,                 build/seqmix proofs_tests/digests.txt proofs_tests/support/plain/cmocka.h proofs_tests/model/test_sizes.c)
+$(call script, musl,     package/elsewhere/musl.sh,                   build/seqmix proofs_tests/digests.txt)
+$(call script, windows,  package/elsewhere/windows.sh,                proofs_tests/package/elsewhere/windows.c proofs_tests/support/plain/cmocka.h $(filter proofs_tests/kernels/%,$(TEST_SRC)) build/seqmix proofs_tests/digests.txt proofs_tests/digests_configs.txt)
+# The page in real browsers: each *.test.mjs of proofs_tests/page/ is one program.
+$(foreach p,$(patsubst proofs_tests/%,%,$(wildcard proofs_tests/page/*.test.mjs proofs_tests/page/views/*.test.mjs)),\
+	$(call script, $(patsubst %.test.mjs,%,$(notdir $p)), $p, $(PAGE)))
 # Two thirds of what the page's tests take, a view or a browser each: make test-page, a part of make test-all,
 # which continuous integration runs with each commit.
 PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox inside intervene length manners offline \
@@ -119,16 +119,16 @@ $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md script
 $(call script, mpi,      cli/mpi.test.mjs,                  docs/MPI.md build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
 $(call script, reproduce, cli/reproduce.test.mjs,          $(PROGRAM) scripts/reproduction.mjs docs/REPRODUCTION.md $(wildcard docs/reproduction/*) build/seqmix)
 $(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seqmix)
-$(call script, oracle,   cli/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
-$(call script, cover,    cli/cover.test.mjs,                $(PROGRAM) $(NPY) build/seqmix)
-$(call script, onnx,     cli/onnx.test.mjs,                 $(PROGRAM) $(NPY) bench/peers/onnx_files.mjs build/seqmix)
-$(call script, judge_report, cli/judge_report.test.mjs,     $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
+$(call script, oracle,   cli/oracle/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
+$(call script, cover,    cli/oracle/cover.test.mjs,                $(PROGRAM) $(NPY) build/seqmix)
+$(call script, onnx,     cli/oracle/onnx.test.mjs,                 $(PROGRAM) $(NPY) bench/peers/onnx_files.mjs build/seqmix)
+$(call script, judge_report, cli/oracle/judge_report.test.mjs,     $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
 $(call script, import,   cli/import.test.mjs,               $(PROGRAM) $(wildcard examples/import/*.eq) proofs_tests/cli/imported.py docs/IMPORT.md build/seqmix)
-$(call script, judge_text, cli/judge_text.test.mjs,          $(PROGRAM) $(wildcard model/mixers/*.eq examples/equations/*.eq) build/seqmix)
-$(call script, vectors_text, cli/vectors_text.test.mjs,      $(PROGRAM) build/seqmix)
-JUDGING_TEST := $(PROGRAM) $(NPY) $(addprefix proofs_tests/cli/,judging.mjs planted.mjs planted_cores.mjs) build/seqmix
-$(call script, judge,    cli/judge.test.mjs,                $(JUDGING_TEST))
-$(call script, judge_planted, cli/judge_planted.test.mjs,   $(JUDGING_TEST) docs/ORACLE.md)
+$(call script, judge_text, cli/oracle/judge_text.test.mjs,          $(PROGRAM) $(wildcard model/mixers/*.eq examples/equations/*.eq) build/seqmix)
+$(call script, vectors_text, cli/oracle/vectors_text.test.mjs,      $(PROGRAM) build/seqmix)
+JUDGING_TEST := $(PROGRAM) $(NPY) $(addprefix proofs_tests/cli/oracle/,judging.mjs planted.mjs planted_cores.mjs) build/seqmix
+$(call script, judge,    cli/oracle/judge.test.mjs,                $(JUDGING_TEST))
+$(call script, judge_planted, cli/oracle/judge_planted.test.mjs,   $(JUDGING_TEST) docs/ORACLE.md)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk) proofs_tests/support/tap.sh)
 $(call script, setup,    tools/setup.test.sh,                scripts/setup.sh proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
@@ -146,7 +146,7 @@ $(call script, format,   tools/format.test.mjs,             .clang-format .prett
 $(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests/support/tap.sh)
 $(call script, fuzz,     tools/fuzz.test.sh,                scripts/fuzz.sh proofs_tests/support/tap.sh build/seqmix $(FUZZ_BEGINS))
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml) scripts/setup.sh)
-$(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
+$(call script, mnist,    tasks/mnist.test.mjs,              scripts/mnist.mjs)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs scripts/browser.mjs | setup)
 # The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.
 PY_TESTS := $(patsubst proofs_tests/python/test_%.py,python_%,$(wildcard proofs_tests/python/test_*.py))

@@ -2,7 +2,7 @@
 // (proofs_tests/vectors, or $SEQMIX_VECTORS), outputs and all gradients through the float kernels on every
 // instruction set; and the fusion of short kernels on a whole model. The vectors are skipped where the set is
 // not there.
-#include "proofs_tests/model/mixer_vectors.h"
+#include "proofs_tests/model/mixers/mixer_vectors.h"
 
 #include "model/mixers/short_long.h"
 #include "model/run/model.h"

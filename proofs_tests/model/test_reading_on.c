@@ -3,7 +3,7 @@
 // whole sequence read at once; long convolutions within their tolerance; whatever cannot be read so says
 // why. Bad input changes nothing. Draws.
 #include "proofs_tests/support/check.h"
-#include "attention_texts.h"
+#include "proofs_tests/model/equations/attention_texts.h"
 #include "model/audit/scan_texts.h"
 
 #include "kernels/core/hash.h"

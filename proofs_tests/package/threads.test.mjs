@@ -8,8 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { loadChecks } from '../../build/wasm/checks.js';
 import { load } from '../../build/wasm/seqmix.js';
 import { THREADS } from '../support/sizes.mjs';
-import { configDigest } from './config_digest.mjs';
-import { configs } from './digests_native.mjs';
+import { configDigest } from './digests/config_digest.mjs';
+import { configs } from './digests/digests_native.mjs';
 
 const at = (file) => new URL(`../../${file}`, import.meta.url);
 const bytes = (file) => readFileSync(at(`build/wasm/${file}`));

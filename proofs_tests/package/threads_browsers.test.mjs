@@ -45,7 +45,7 @@ for (const { name, why, start } of BROWSERS) {
         const scripts = built.filter((file) => file.endsWith('.js'));
         for (const file of [...scripts, 'seqmix-threads.wasm'])
             await copyFile(new URL(`../../build/wasm/${file}`, import.meta.url), join(folder, file));
-        for (const file of ['package/config_digest.mjs', 'digests_configs.txt'])
+        for (const file of ['package/digests/config_digest.mjs', 'digests_configs.txt'])
             await copyFile(new URL(`../${file}`, import.meta.url), join(folder, basename(file)));
         await writeFile(join(folder, 'threads.html'), PAGE);
         await writeFile(join(folder, 'threads.mjs'), WORKER);

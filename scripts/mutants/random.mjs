@@ -223,7 +223,7 @@ const TESTS = {
     native: () => [
         ...nativeTests(),
         node('cli', 'proofs_tests/cli/cli.test.mjs'),
-        node('oracle', 'proofs_tests/cli/oracle.test.mjs'),
+        node('oracle', 'proofs_tests/cli/oracle/oracle.test.mjs'),
         digests,
     ],
     page: () => [node('page_arithmetic', 'proofs_tests/page/page_arithmetic.test.mjs')],

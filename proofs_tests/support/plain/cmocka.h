@@ -1,6 +1,6 @@
-// cmocka.h: the part of cmocka that tests of the library use, where cmocka itself is not: a 32-bit build
-// (package/bits32.sh), Windows (package/windows.sh). A check that fails ends the program. The results are
-// TAP.
+// cmocka.h: the part of cmocka that tests of the library use, where cmocka itself is not: a 32-bit build and
+// Windows (bits32.sh and windows.sh in package/elsewhere). A check that fails ends the program. The results
+// are TAP.
 #ifndef PLAIN_CMOCKA_H
 #define PLAIN_CMOCKA_H
 

@@ -1,0 +1,130 @@
+// page_board.test.mjs: the mission on one board: twelve runs, each judged by what a lesson claims of it, one
+// button, and a press that opens the run as the board left it.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+    RACE,
+    at,
+    counts,
+    eventually,
+    fitsEverySize,
+    hash,
+    isAccessible,
+    onPage,
+    openTab,
+    press,
+    runs,
+    says,
+    text,
+    until,
+} from '../testing.mjs';
+
+const cell = (task, mixer) =>
+    `.board section[aria-labelledby=board-${task}] li:nth-child(${['las', 'cat', 'focus', 'attention'].indexOf(mixer) + 1}) .cell`;
+const ended = (page, one) => until(page, (one) => document.querySelector(one).dataset.status === 'done', one);
+
+onPage(
+    'the board stands on the first screen, and alone; its cells are whole at every size',
+    '',
+    {},
+    async (page) => {
+        await counts(page, '.below .board .cell', 12);
+        await openTab(page, 'Board');
+        await until(page, () => /view=board/.test(location.hash));
+        await counts(page, '.below', 0);
+        await counts(page, '.board .cell', 12);
+        // What is claimed stands in each, also of those that can only guess.
+        const claims = await page.$$eval('.board .cell-foot', (all) => all.map((one) => one.textContent));
+        assert.equal(claims.filter((claim) => /^claim ≥ 9\d %/.test(claim)).length, 10, claims.join('\n'));
+        assert.equal(claims.filter((claim) => /^claim ≤ [23]0 %/.test(claim)).length, 2, claims.join('\n'));
+        await page.setViewport({ width: 1280, height: 800 });
+        const low = await page.$$eval('.board .cell', (all) =>
+            Math.max(...all.map((one) => one.getBoundingClientRect().bottom)),
+        );
+        assert.ok(low <= 800, `the lowest cell ends at ${low} px`);
+        // On a phone each task is a screen, one swipe after another.
+        await page.setViewport({ width: 390, height: 844 });
+        const columns = await page.$$eval('.board section', (all) =>
+            all.map((one) => {
+                const { left, width, bottom } = one.getBoundingClientRect();
+                return { left, width, bottom };
+            }),
+        );
+        assert.ok(
+            columns.every(({ width }) => width > 300 && width <= 390),
+            JSON.stringify(columns),
+        );
+        assert.ok(
+            columns[0].left < 30 && columns[1].left > 300 && columns[2].left > 600,
+            JSON.stringify(columns),
+        );
+        assert.ok(columns[0].bottom <= 844, `four cells end at ${columns[0].bottom} px`);
+    },
+);
+
+onPage(
+    'a run of the board: a tick where it learnt, a cross where it can only guess; the same bits; opened by a press',
+    `${RACE}!view=board`,
+    {},
+    async (page) => {
+        await counts(page, '.board .cell', 12);
+        await press(page, 'Run');
+        const cat = cell('Recall', 'cat');
+        const attention = cell('Recall', 'attention');
+        await ended(page, cat);
+        await says(page, `${cat} .cell-score`, /^(99|100)\.\d % ✓$/);
+        await says(page, `${cat} .cell-foot`, '≥ 99 % · 1 block · 8,265 weights');
+        await ended(page, attention);
+        await says(page, `${attention} .cell-score`, /^\d{1,2}\.\d % ✗$/);
+        await says(page, `${attention} .cell-foot`, /^≤ 20 %: it guesses · 1 block/);
+        // Four answers of one sequence: those of the run that learnt are right.
+        await says(page, `${cat} .cell-example`, /^(\d+ → \d+ ✓ ?){4}$/);
+        await says(page, `${attention} .cell-example`, /^(\d+ → \d+ [✓✗] ?){4}$/);
+        const [first] = (await text(page, `${cat} .cell-example`)).split(' ✓');
+        await says(page, '.board-head p', '2 of 12 done, 2 as claimed.');
+        const points = await page.$eval(`${cat} polyline`, (one) => one.points.length);
+        assert.ok(points >= 20, `${points} points of a curve`);
+        // Behind the cell: how the first of these answers came about, of the run as it was when it was done.
+        await press(page, 'How CAT answers: Recall');
+        await says(page, '.cell-flow h3', 'How CAT answers, at step 300');
+        await eventually(async () => {
+            const parts = await page.$$eval('.cell-flow .flow-title b', (all) =>
+                all.map((one) => one.textContent),
+            );
+            assert.deepEqual(parts, ['Tokens', 'Filter', 'Keys', 'Match', 'Copy', 'Answer']);
+            const [, answer] = first.split(' → ');
+            assert.match(await text(page, '.flow-answer'), new RegExp(`^${answer} ✓ right`));
+        });
+        await press(page, 'Stop');
+        await says(page, '.board-head button', 'Run again');
+        await counts(page, '.board .cell[data-status="going"], .board .cell[data-status="waiting"]', 0);
+        await fitsEverySize(page, 'board');
+        await isAccessible(page);
+        // The run as the board left it, to the bit what the native program trains.
+        const digest = await page.$eval(cat, (one) => one.dataset.digest);
+        await page.$eval(cat, (one) => one.click());
+        await until(
+            page,
+            () => /view=experiment|^[^!]*$/.test(location.hash) && document.querySelector('.transport'),
+        );
+        await eventually(async () => {
+            const [run, ...others] = await runs(page);
+            assert.equal(others.length, 0);
+            assert.equal(run.step, 300, 'it is not trained again');
+            assert.equal(run.status, 'done');
+        });
+        assert.match(await hash(page), /^#v=1&mixer=cat&task=mqar(!|$)/);
+        const native = execFileSync(at('build/seqmix'), ['train', 'mixer=cat&task=mqar', '--json'], {
+            encoding: 'utf8',
+        });
+        assert.equal(JSON.parse(native.trim().split('\n').at(-1)).digest, digest);
+        assert.match(await text(page, '.numbers tbody'), /300\/300/);
+        // The example was the sequence that is looked into first, answered the same.
+        await eventually(async () => {
+            const [key, answer] = first.split(' → ');
+            const asked = '.inside .tokens .question';
+            assert.match(await text(page, `${asked} .token`), new RegExp(`\\b${key}$`));
+            assert.match(await text(page, `${asked} .right`), new RegExp(`\\b${answer}$`));
+        });
+    },
+);
