@@ -37,7 +37,7 @@ KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*/*.c))
 MODEL_SRC := $(wildcard model/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)
-CLI_SRC := $(filter-out cli/ranks_mpi.c,$(wildcard cli/*.c cli/*/*.c check/*.c))
+CLI_SRC := $(filter-out cli/ranks_mpi.c,$(wildcard cli/*.c cli/*/*.c cli/*/*/*.c check/*.c))
 BENCH_SRC := $(addprefix bench/,rows.c ceilings.c kernel_rows.c scan_rows.c reading.c workloads.c list.c)
 PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
 TEST_SRC := $(wildcard proofs_tests/*/test_*.c proofs_tests/*/*/test_*.c) $(PROOF_SRC)
@@ -116,7 +116,7 @@ $(OBJ)/cli/grid/builds.o: $(OBJ)/build.inc
 # What the language of equations has, for the page and for readers: `seqmix equations --markdown` by the files
 # alone that hold its table, so that the page needs no kernel compiled. (What the table calls is not there,
 # and is not called.)
-TOLD_OBJ := $(addprefix $(OBJ)/,cli/operations.o model/equations/functions.o model/base/number.o)
+TOLD_OBJ := $(addprefix $(OBJ)/,cli/texts/operations.o model/equations/functions.o model/base/number.o)
 build/docs/OPERATIONS.md: $(TOLD_OBJ)
 	@mkdir -p $(@D) && { nm -u $^ | grep -oE '(op|graph|cli|alibi|decay|las)_[a-z0-9_]+$$' | sort -u | sed 's/.*/void &(void) {}/'; \
 	    echo 'void operations_markdown(void); int main(void) { operations_markdown(); }'; } >$(OBJ)/told.c

@@ -1,11 +1,11 @@
-// report.mjs: bundles web/report into cli/commands/report_page.inc, the page that `seqmix report` fills.
+// report.mjs: bundles web/report into cli/commands/grid/report_page.inc, the page that `seqmix report` fills.
 //   node scripts/report.mjs [--check]    --check writes nothing and fails where the header is not current
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
 
 const root = join(import.meta.dirname, '..');
-const header = join(root, 'cli/commands/report_page.inc');
+const header = join(root, 'cli/commands/grid/report_page.inc');
 const { output } = (
     await build({
         root,
@@ -42,7 +42,7 @@ ${literal(after)};
 `;
 if (process.argv.includes('--check')) {
     if (readFileSync(header, 'utf8') !== text) {
-        console.error('cli/commands/report_page.inc is not current: node scripts/report.mjs writes it');
+        console.error('cli/commands/grid/report_page.inc is not current: node scripts/report.mjs writes it');
         process.exit(1);
     }
 } else writeFileSync(header, text);

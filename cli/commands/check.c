@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "check/check.h"
-#include "cli/texts.h"
+#include "cli/texts/texts.h"
 #include "model/mixers/mixer.h"
 #include "model/run/language.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "data_show.h"
-#include "cli/npy.h"
+#include "cli/arrays/npy.h"
 #include "kernels/core/philox.h"
 #include "tasks/task.h"
 

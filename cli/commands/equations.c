@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/operations.h"
-#include "cli/texts.h"
+#include "cli/texts/operations.h"
+#include "cli/texts/texts.h"
 #include "model/mixers/mixer.h"
 #include "model/run/language.h"
 

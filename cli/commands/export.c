@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/scan_python.h"
-#include "cli/texts.h"
+#include "cli/texts/scan_python.h"
+#include "cli/texts/texts.h"
 #include "model/base/number.h"
 #include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"

@@ -1,7 +1,7 @@
 // help.c: seqmix help [NAME]: the config language and the commands,
 // from the same tables that the parsers read.
 #include "cli/cli.h"
-#include "cli/operations.h"
+#include "cli/texts/operations.h"
 
 #include <stdio.h>
 #include <string.h>

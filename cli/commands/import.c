@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/layer_names.h"
+#include "cli/arrays/layer_names.h"
 #include "cli/options.h"
-#include "cli/weights_file.h"
+#include "cli/arrays/weights_file.h"
 #include "model/base/error.h"
 
 enum { MOST_PARTS = 5, MOST_NAME = 256 };

@@ -11,7 +11,7 @@
 #include "model/base/error.h"
 #include "model/base/number.h"
 #include "model/settings/pairs.h"
-#include "usual.h"
+#include "cli/grid/plan/usual.h"
 
 // The same number is the same text, however it was given.
 static const char *spelling(const config_value *v, char number[NUMBER_TEXT]) {

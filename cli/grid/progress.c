@@ -10,8 +10,8 @@
 
 #include "cli/cli.h"
 #include "kernels/core/hash.h"
-#include "names.h"
-#include "plan.h"
+#include "cli/grid/plan/names.h"
+#include "cli/grid/plan/plan.h"
 
 typedef struct {
     names done, kept, claimed, at_rung;

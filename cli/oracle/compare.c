@@ -3,7 +3,7 @@
 // files: compare_pair.c.
 #include "cli/cli.h"
 #include "compare.h"
-#include "manifest.h"
+#include "cli/oracle/sets/manifest.h"
 
 #include <math.h>
 #include <stdio.h>

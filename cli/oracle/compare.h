@@ -2,7 +2,7 @@
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
 
-#include "cli/npy.h"
+#include "cli/arrays/npy.h"
 
 // compare_formats.c: a number format by which results are judged. What tol is and why: docs/ORACLE.md.
 typedef struct {

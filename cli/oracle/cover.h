@@ -5,7 +5,7 @@
 #ifndef CLI_COVER_H
 #define CLI_COVER_H
 
-#include "vectors.h"
+#include "cli/oracle/sets/vectors.h"
 
 typedef enum {
     COVER_MODE, // which of the mechanism's cases in vectors_cases gives all other parameters

@@ -5,7 +5,7 @@
 #define CLI_ORACLE_CASES_H
 
 #include "model/base/json.h"
-#include "cli/npy.h"
+#include "cli/arrays/npy.h"
 
 typedef struct oracle_case oracle_case;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "oracle.h"
-#include "vectors.h"
+#include "cli/oracle/sets/vectors.h"
 
 int oracle_has_heads(const oracle_mechanism *m) {
     for (const oracle_array *a = m->arrays; a->name; a++)

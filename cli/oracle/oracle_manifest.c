@@ -1,6 +1,6 @@
 // oracle_manifest.c: runs every case of a set of test vectors and writes each output, intermediate and
 // gradient under the manifest's own file names.
-#include "manifest.h"
+#include "cli/oracle/sets/manifest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "proofs_tests/support/check.h"
 
 #include "cli/grid/job.h"
-#include "cli/grid/usual.h"
+#include "cli/grid/plan/usual.h"
 #include "model/run/language.h"
 
 // ---- The language of a later build: each task and each mixer has a key more, before its others

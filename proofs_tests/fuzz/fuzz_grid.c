@@ -9,7 +9,7 @@
 
 #include "cli/grid/claim.h"
 #include "cli/grid/held_out.h"
-#include "cli/grid/plan.h"
+#include "cli/grid/plan/plan.h"
 #include "cli/grid/progress.h"
 #include "kernels/core/hash.h"
 

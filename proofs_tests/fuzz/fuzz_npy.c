@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/npy.h"
+#include "cli/arrays/npy.h"
 
 static void check_error(const char *sentence, const char *name) {
     if (strncmp(sentence, name, strlen(name)) || strlen(sentence) < strlen(name) + 10) abort();

@@ -1,4 +1,4 @@
-// fuzz_weights.c: libFuzzer target for weights that another program wrote (cli/weights_file.c). Whatever the
+// fuzz_weights.c: libFuzzer target for weights that another program wrote (cli/arrays/weights_file.c). Whatever the
 // bytes: each tensor of a file that opens is read as its shape has it, in floats all of which may be looked
 // at, or not, with a sentence that names the file; never by another shape.
 #define _GNU_SOURCE
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/weights_file.h"
+#include "cli/arrays/weights_file.h"
 
 // What opening refuses with goes to stderr: not to libFuzzer's, which it has opened before.
 int LLVMFuzzerInitialize(int *argc, char ***argv) {

@@ -15,7 +15,7 @@
 
 #include "cli/cli.h"
 #include "model/base/json.h"
-#include "cli/npy.h"
+#include "cli/arrays/npy.h"
 
 enum { TEXT = 4096 };
 static char work[TEXT]; // a folder of its own

@@ -142,7 +142,7 @@ def test_the_source_distribution_is_whole(tmp_path):
         done = run("cc", "-MM", *flags, *sorted(names), cwd=top / "sources")
         assert done.returncode == 0, done.stderr
         read |= {w for w in done.stdout.replace("\\\n", " ").split() if not w.endswith(":")}
-    assert len(read) > 400 and {"kernels/dispatch.c", "model/graph/op.h", "cli/commands/report_page.inc"} <= read
+    assert len(read) > 400 and {"kernels/dispatch.c", "model/graph/op.h", "cli/commands/grid/report_page.inc"} <= read
     made = {w for w in read if re.search(r"(^|/)build/", w)}
     assert {Path(w).name for w in made} == {
         "kernels.def",

@@ -10,7 +10,7 @@
 #include "cli/oracle/faults.h"
 #include "cli/oracle/oracle_cases.h"
 #include "cli/oracle/cover.h"
-#include "cli/oracle/vectors.h"
+#include "cli/oracle/sets/vectors.h"
 
 // ---- The tables Names, shapes and parameters are ours, and sources hold no quotation marks or
 // backslashes: they stand in JSON as they are.

@@ -1,6 +1,6 @@
 // report.ts: the script of what `seqmix report` writes: tables that can be sorted, and charts whose axes and
 // runs can be chosen, from the results that stand in the same file, drawn as the page draws its own.
-// scripts/report.mjs bundles it with report.css into cli/commands/report_page.inc.
+// scripts/report.mjs bundles it with report.css into cli/commands/grid/report_page.inc.
 import { pngOf, svgOf } from '../charts/svg.ts';
 import { colourOf } from '../core/colour.ts';
 import { download } from '../core/files.ts';

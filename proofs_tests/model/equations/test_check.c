@@ -14,7 +14,7 @@
 #include "check/check.h"
 #include "check/interpret.h"
 #include "check/twins.h"
-#include "cli/texts.h"
+#include "cli/texts/texts.h"
 #include "model/audit/audit.h"
 #include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"

@@ -12,7 +12,7 @@
 
 #include <seqmix/run.h>
 
-#include "cli/texts.h"
+#include "cli/texts/texts.h"
 #include "model/audit/audit.h"
 #include "model/audit/scan_texts.h"
 #include "model/equations/functions.h"

@@ -9,7 +9,7 @@
 
 #include "check/interpret.h"
 #include "cli/team.h"
-#include "cli/texts.h"
+#include "cli/texts/texts.h"
 #include "model/audit/audit.h"
 #include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"

@@ -9,7 +9,7 @@
 #include "model/graph/graph.h"
 #include "model/base/json.h"
 #include "model/mixers/mixer.h"
-#include "cli/npy.h"
+#include "cli/arrays/npy.h"
 #include "model/ops/ops.h"
 
 // ---- A mixer alone, its input a weight ------------------------------------------------------------------
