@@ -99,9 +99,9 @@ build/mixer_texts.def: scripts/mixers.awk $(MIXER_TEXTS) build/mixer_texts.list
 
 # Python that the program writes, as C strings.
 $(OBJ)/export/%.inc: cli/export/%.py | setup
-	@mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< >$@
+	@mkdir -p $(@D) && sed '/^# [a-z]*\.py: /d; s/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< >$@
 $(OBJ)/cli/commands/export.o: CPPFLAGS += -I$(OBJ)
-$(OBJ)/cli/commands/export.o: $(OBJ)/export/operations.inc $(OBJ)/export/model.inc
+$(OBJ)/cli/commands/export.o: $(patsubst %,$(OBJ)/export/%.inc,operations sequences scan model)
 
 # What a result says of the build that computed it: the sources of the library and of what judges, the
 # compiler, its flags.

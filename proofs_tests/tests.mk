@@ -1,7 +1,7 @@
 # tests.mk: the test programs: what each is made of and what it needs. Included by the Makefile after
 # wasm/wasm.mk, as it names the modules. How they are judged: scripts/judge.mk.
 
-# ---- In C: proofs_tests/ROOM/test_NAME.c, or in a folder of it, are build/tests/test_NAME, found by their names
+# ---- In C: proofs_tests/ROOM/test_NAME.c and proof_NAME.c, or in a folder there: build/tests/NAME ----------
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 
 # The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says

@@ -1,5 +1,5 @@
 // export.c: seqmix export: a checkpoint's model as a PyTorch module: the mixer's equations, a line a step,
-// over functions that stand in the same file (cli/export/operations.py); and the model around them
+// over functions that stand in the same file (cli/export/*.py); and the model around them
 // (cli/export/model.py).
 #include "cli/cli.h"
 
@@ -16,9 +16,11 @@
 #include "model/ops/ops.h"
 #include "model/run/language.h"
 
-// Both files as they are (the Makefile writes them as C strings).
+// The files as they are (the Makefile writes them as C strings).
 static const char operations_py[] =
 #include "export/operations.inc"
+#include "export/sequences.inc"
+#include "export/scan.inc"
     ;
 static const char model_py[] =
 #include "export/model.inc"

@@ -1,5 +1,5 @@
 // scan_python.h: a text's scan as Python: a loop over rows, each of its lines a line, over scan_* of
-// cli/export/operations.py. Of each value the first axes are [batch][heads].
+// cli/export/scan.py. Of each value the first axes are [batch][heads].
 #ifndef CLI_SCAN_PYTHON_H
 #define CLI_SCAN_PYTHON_H
 

@@ -81,7 +81,7 @@ typedef struct {
     const char *gives;   // the result's shape where it is not that of the first argument
     const char *cost;    // multiply-adds a row
     const char *example; // a text that runs as it is
-    const char *twin;    // of the oracle (include/seqmix/ref.h), or check/twins.c
+    const char *twin;    // of the oracle (include/seqmix/ref.h), or of check/
 } equation_function;
 
 extern const equation_function equation_functions[]; // ended by a NULL name

@@ -2,8 +2,7 @@
 import { SeqmixError } from './error.js';
 import { Lab } from './lab.js';
 import { type Exports, Memory } from './memory.js';
-import { hasRelaxedSimd, hasSimd } from './simd.js';
-import { moduleOf, type WasmSource } from './source.js';
+import { hasRelaxedSimd, hasSimd, moduleOf, type WasmSource } from './source.js';
 import { canShare, isShared, mayWait, threadCount } from './sharing.js';
 
 /** A source, or what fetches it when it is wanted. */

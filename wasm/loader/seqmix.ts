@@ -3,7 +3,7 @@
 // but for those of `tensor`: the module's memory moves when it grows, and every view of it ends then.
 export { load, type LazySource, type LoadOptions } from './load.js';
 export type { WasmSource } from './source.js';
-export { hasRelaxedSimd, hasSimd } from './simd.js';
+export { hasRelaxedSimd, hasSimd } from './source.js';
 export { Lab } from './lab.js';
 export { Run } from './run.js';
 export { State } from './state.js';

@@ -12,7 +12,8 @@ import { view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import Board from './board.tsx';
 import { Bring, Doubts } from './start/beyond.tsx';
-import { Answer, Hands, Lengths } from './start/mechanism.tsx';
+import { Lengths } from './start/lengths.tsx';
+import { Answer, Hands } from './start/mechanism.tsx';
 import { Both, Fail, Filter } from './start/task.tsx';
 
 /** From the second on. */

@@ -67,13 +67,6 @@ static int fail(const work *w, const char *why) {
 
 static uint64_t hash(const char *text, uint64_t from) { return hash_bytes(from, text, strlen(text)); }
 
-static int left_out(const vectors_case *is, const char *name) {
-    const char *at = is->without;
-    for (size_t n = strlen(name); at && *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strncmp(at, name, n) == 0 && (at[n] == ' ' || !at[n])) return 1;
-    return 0;
-}
-
 // n numbers of `to` from the `from`-th on; others for each attempt, and for each sequence of a batch.
 static void draw(work *w, const oracle_case *c, const char *name, npy *to, size_t from, size_t n,
                  unsigned attempt, size_t sequence) {
@@ -119,7 +112,8 @@ static int draw_inputs(work *w) {
     if (status) fail(w, c.error.message);
     for (size_t i = 0; i < c.n_slots && !status; i++) {
         const oracle_slot *s = &c.slots[i];
-        if (s->is->kind == ORACLE_INPUT && !left_out(w->is, s->is->name)) status = draw_input(w, &c, s);
+        if (s->is->kind == ORACLE_INPUT && !vectors_leaves_out(w->is, s->is->name))
+            status = draw_input(w, &c, s);
     }
     oracle_close(&c);
     return status ? 2 : 0;

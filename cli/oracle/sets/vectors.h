@@ -17,6 +17,7 @@ typedef struct {
     int batch;           // sequences; 0: one, and no array has a batch dimension
 } vectors_case;
 extern const vectors_case vectors_cases[]; // ends with a NULL mechanism
+int vectors_leaves_out(const vectors_case *is, const char *input);
 
 // An input is n 2^-shift with n uniform in low..high, |n| < 256: eight significant bits, so that it is the
 // same number in bfloat16, float16, float32 and float64, and the test is of the arithmetic alone.

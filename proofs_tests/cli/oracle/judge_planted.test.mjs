@@ -1,6 +1,6 @@
 // judge_planted.test.mjs: planted wrong implementations are caught by seqmix judge and named, and
 // docs/ORACLE.md says of each what caught it.
-//   SEQMIX_PLANTED=write node --test proofs_tests/cli/oracle/judge_planted.test.mjs    writes the table of that page
+//   SEQMIX_PLANTED=write node --test proofs_tests/cli/oracle/judge_planted.test.mjs    writes its table there
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';

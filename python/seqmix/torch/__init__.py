@@ -19,7 +19,7 @@ from .attention import (
     las_attention,
     linear_attention,
 )
-from .convolution import conv1d, iir, long_conv, unit_rows
+from .convolution import conv1d, iir, long_conv, s4d, unit_rows
 from .models import Mixer, Model, weights
 from .recurrent import (
     ema,
@@ -27,7 +27,6 @@ from .recurrent import (
     gated_linear_attention,
     gru,
     lstm,
-    s4d,
     selective_scan,
     taylor_attention,
 )

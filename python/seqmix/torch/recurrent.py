@@ -14,7 +14,6 @@ from ._call import (
     Partial,
     aligned,
     at,
-    count,
     each,
     first_derivative,
     flat,
@@ -28,7 +27,6 @@ from ._call import (
     struct,
     word,
 )
-from .convolution import long_conv
 
 
 def _first(tensor: Tensor | None, i: int) -> int | None:
@@ -406,50 +404,3 @@ def selective_scan(
         "skip", skip, D, optional=True
     )
     return _Scan.apply(x, dt, a_log, b, c, skip)
-
-
-class _S4dKernel(torch.autograd.Function):
-    NAMES = ("log_dt", "log_a", "a_im", "C")
-
-    @staticmethod
-    def forward(ctx: Any, L: int, *weights: Tensor | None) -> Tensor:
-        weights = tuple(map(flat, weights))
-        D, S = weights[1].shape
-        k, memory = torch.empty(D, L), scratch(kernel("s4d_scratch_bytes")(L))
-        w = struct("smx_s4d_weights", **dict(zip(_S4dKernel.NAMES, weights)))
-        kernel("s4d_fwd")(at(k), w, aligned(memory), struct("smx_s4d", L=L, D=D, S=S))
-        ctx.save_for_backward(*weights)
-        ctx.L = L
-        return k
-
-    @staticmethod
-    @first_derivative
-    def backward(ctx: Any, dk: Tensor) -> Any:
-        weights, dk = ctx.saved_tensors, dk.contiguous()
-        D, S = weights[1].shape
-        slopes, memory = [None if w is None else torch.zeros_like(w) for w in weights], scratch(
-            kernel("s4d_scratch_bytes")(ctx.L)
-        )
-        w, dw = (
-            struct(f"smx_s4d_{what}", **dict(zip(_S4dKernel.NAMES, of)))
-            for what, of in (("weights", weights), ("gradients", slopes))
-        )
-        kernel("s4d_bwd")(dw, at(dk), w, aligned(memory), struct("smx_s4d", L=ctx.L, D=D, S=S))
-        return None, *slopes
-
-
-@in_float32
-def s4d(
-    x: Tensor, log_dt: Tensor, log_a: Tensor, a_im: Tensor | None, c: Tensor, skip: Tensor | None = None
-) -> Tensor:
-    """S4D (Gu et al. 2022): the long convolution by the kernel of a diagonal state space model. x [B][L][D];
-    log_dt [D]; log_a, a_im [D][S]; c [D][S][2], or [D][S] where a_im is None (real states); skip [D] or None.
-    Returns [B][L][D]. Errors: SeqmixError.
-    """
-    _, L, D = given("x", x, BATCH, None, None).shape
-    S = given("log_a", log_a, D, None).shape[1]
-    given("log_dt", log_dt, D), given("a_im", a_im, D, S, optional=True), given(
-        "skip", skip, D, optional=True
-    )
-    given("c", c, D, S, *([] if a_im is None else [2]))
-    return long_conv(x, _S4dKernel.apply(L, log_dt, log_a, a_im, c), skip)

@@ -1,8 +1,8 @@
-// mechanism.tsx: steps 4 to 6: the trained filter in the reader's hands, the way of one answer, longer lines.
+// mechanism.tsx: steps 4 and 5: the trained filter in the reader's hands, the way of one answer.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
-import { counted, percent, signed } from '../../core/figures.ts';
+import { percent, signed } from '../../core/figures.ts';
 import { still } from '../../core/prefs.ts';
 import type { Look } from '../../training/protocol.ts';
 import {
@@ -10,7 +10,6 @@ import {
     hand,
     isKey,
     isTrained,
-    learn,
     learnt,
     line,
     modelOf,
@@ -18,19 +17,16 @@ import {
     question,
     rightOf,
     told,
-    TRAINED_LENGTH,
-    tryAt,
     wanted,
     type Kind,
     type Told,
 } from '../../state/views/story.ts';
 import { FlowPart } from '../inside/flow_part.tsx';
 import { Arcs } from './arcs.tsx';
-import { Climb, Shares, type Point } from './climb.tsx';
-import { enlarged } from './ends.tsx';
-import { Beside, Choices, Live, Progress, share, two, type StepProps } from './frame.tsx';
+import { Beside, Live, Progress, share, two, type StepProps } from './frame.tsx';
 import { Written, written } from './icons.tsx';
 import { Line } from './line.tsx';
+import { Predict } from './predict.tsx';
 
 const rowOf = (look: Look): Float32Array => mapRows(look.map!, look.sample.length, 0, question.value);
 /** What stands at a place, for a sentence: a letter may come twice. */
@@ -47,7 +43,7 @@ const POSES: readonly (readonly [string, readonly number[]])[] = [
     ['Two back', [0, 0, 1]],
 ];
 
-function Waiting({ kind, name }: { kind: Kind; name: string }) {
+export function Waiting({ kind, name }: { kind: Kind; name: string }) {
     return isTrained(kind) ? null : <Progress kind={kind} name={name} />;
 }
 
@@ -394,145 +390,5 @@ function Numbers({ look }: { look: Look }) {
                 />
             )}
         </details>
-    );
-}
-
-/** The reader predicts what a filter on the contents alone does, and it is tried. */
-function Predict() {
-    const [guess, setGuess] = useState<'yes' | 'no' | null>(null);
-    const result = accuracyOf('values');
-    return (
-        <div class="predict">
-            <h4>Now predict</h4>
-            <p>
-                Put the same filter on the contents (the values) alone: three weights mix into each content
-                the contents of the two tokens before it, never of those after, and every label (key) stays
-                its own. Does that recall?
-            </p>
-            <Choices
-                label="Your prediction"
-                choices={[
-                    ['yes', 'It recalls'],
-                    ['no', 'It guesses'],
-                ]}
-                value={guess}
-                set={(value) => {
-                    setGuess(value);
-                    learn('values');
-                }}
-            />
-            {guess && (
-                <>
-                    <Climb kinds={['attention', 'keys', 'values']} />
-                    <p>
-                        {!isTrained('values')
-                            ? 'It learns …'
-                            : (result ?? 1) < 0.25
-                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its icon. The letter itself it could find; but mixed into the content there is what stood before the letter, not the icon after it.`
-                              : `It reaches ${share(result)}.`}
-                    </p>
-                </>
-            )}
-        </div>
-    );
-}
-
-const LENGTHS = [32, 64, 128, 256, 512, 1024, 2048, 4096];
-const LONG = 1 << 15; // tokens that one try reads
-const linesAt = (length: number) => Math.max(8, Math.min(64, LONG / length));
-/** Percentage points by which a guess among the pairs strays, nineteen times of twenty. */
-const luck = (questions: number) => Math.round(200 * Math.sqrt(((1 / PAIRS) * (1 - 1 / PAIRS)) / questions));
-
-/** The share of right answers of both models at each length that was tried, by KIND LENGTH; `at` is asked. */
-function Reached({ at, found }: { at: number; found: Readonly<Record<string, number>> }) {
-    const curves = (['attention', 'keys'] as const).map((kind) => {
-        const points = LENGTHS.map((length, i) => [i, found[`${kind} ${length}`]] as const);
-        return [kind, points.filter((point): point is Point => point[1] !== undefined)] as const;
-    });
-    return (
-        <Shares
-            label="Share of right answers at each length that was tried"
-            height={216}
-            below={44}
-            last={LENGTHS.length - 1}
-            curves={curves}
-            discs
-        >
-            {({ x, from, to, top, foot, height, width, guess }) => (
-                <>
-                    {guess}
-                    <text x={(from + to) / 2} y={height - 6 * enlarged()} text-anchor="middle">
-                        tokens of the line
-                    </text>
-                    <line class="now" x1={x(at)} x2={x(at)} y1={top} y2={foot} />
-                    {LENGTHS.map((each, i) =>
-                        width > 420 || i % 2 === 1 ? (
-                            <text key={each} x={x(i)} y={height - 26 * enlarged()} text-anchor="middle">
-                                {each}
-                            </text>
-                        ) : null,
-                    )}
-                </>
-            )}
-        </Shares>
-    );
-}
-
-export function Lengths({ children }: StepProps) {
-    const [at, setAt] = useState(1);
-    const [found, setFound] = useState<Readonly<Record<string, number>>>({});
-    const ready = isTrained('keys') && isTrained('attention');
-    const length = LENGTHS[at]!;
-    useEffect(() => {
-        if (!ready) return;
-        void (async () => {
-            for (const kind of ['keys', 'attention'] as const) {
-                const name = `${kind} ${length}`;
-                if (found[name] !== undefined) continue;
-                const result = await tryAt(kind, linesAt(length), `length=${length}`);
-                if (!result) return;
-                setFound((all) => ({ ...all, [name]: result.accuracy }));
-            }
-        })();
-    }, [ready, length]);
-    const at2 = (kind: Kind) => found[`${kind} ${length}`];
-    return (
-        <Beside
-            words={
-                <>
-                    {children}
-                    <p>
-                        The models were trained on lines of {TRAINED_LENGTH} tokens: the {3 * PAIRS} that you
-                        saw, and empty ones between the questions. Put more of those there, and ask again.
-                        Each length is tried on new lines.
-                    </p>
-                    <label class="tap">
-                        <span>length of the line</span>
-                        <output class="number">{counted(length)} tokens</output>
-                        <input
-                            type="range"
-                            min={0}
-                            max={LENGTHS.length - 1}
-                            step={1}
-                            value={at}
-                            disabled={!ready}
-                            aria-valuetext={`${length} tokens`}
-                            onInput={({ currentTarget }) => setAt(Number(currentTarget.value))}
-                        />
-                    </label>
-                    <p>
-                        With the filter <Live>{share(at2('keys'))}</Live>, without it{' '}
-                        <Live>{share(at2('attention'))}</Live>, of {PAIRS * linesAt(length)} questions each:
-                        so few that luck alone moves a guess by up to {luck(PAIRS * linesAt(length))} points.{' '}
-                        {length > TRAINED_LENGTH && (at2('keys') ?? 0) > 0.9
-                            ? 'A neighbour is a neighbour at any length, so what was learnt holds.'
-                            : ''}
-                    </p>
-                </>
-            }
-        >
-            <Waiting kind="keys" name="The block with its filter" />
-            <Reached at={at} found={found} />
-        </Beside>
     );
 }

@@ -93,3 +93,32 @@ export function Choice<T extends string>(props: {
         </fieldset>
     );
 }
+
+export function TextField(props: {
+    label: string;
+    value: string;
+    clean: (raw: string) => string;
+    good: (clean: string) => boolean;
+    set: (value: string) => void;
+}) {
+    return (
+        <label class="text-field">
+            <span>{props.label}</span>
+            <input
+                type="text"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck={false}
+                value={props.value}
+                onInput={({ currentTarget }) => {
+                    const clean = props.clean(currentTarget.value);
+                    if (props.good(clean)) {
+                        currentTarget.value = clean;
+                        props.set(clean);
+                    }
+                }}
+                onBlur={({ currentTarget }) => (currentTarget.value = props.value)}
+            />
+        </label>
+    );
+}

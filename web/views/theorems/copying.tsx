@@ -3,9 +3,8 @@
 import { useAnswer } from './answer.ts';
 import { fixed, show } from '../../core/figures.ts';
 import { Drawing } from '../frame/drawing.tsx';
-import { Slider } from './controls.tsx';
+import { Slider, TextField } from './controls.tsx';
 import { Problem, Theorem, Verdict } from './parts.tsx';
-import { TextField } from './recall.tsx';
 import { number, text } from './settings.ts';
 
 const SIGNALS = 'abcdefgh';

@@ -4,7 +4,7 @@ import type { Proofs } from '../../training/proofs.ts';
 import { useAnswer } from './answer.ts';
 import { fixed, show } from '../../core/figures.ts';
 import { Drawing } from '../frame/drawing.tsx';
-import { Choice, Slider, Switch } from './controls.tsx';
+import { Choice, Slider, Switch, TextField } from './controls.tsx';
 import { causal, Heat, Problem, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, number, text } from './settings.ts';
 
@@ -187,35 +187,6 @@ export function Recall() {
             )}
             <Problem problem={problem} />
         </Theorem>
-    );
-}
-
-export function TextField(props: {
-    label: string;
-    value: string;
-    clean: (raw: string) => string;
-    good: (clean: string) => boolean;
-    set: (value: string) => void;
-}) {
-    return (
-        <label class="text-field">
-            <span>{props.label}</span>
-            <input
-                type="text"
-                autocomplete="off"
-                autocapitalize="off"
-                spellcheck={false}
-                value={props.value}
-                onInput={({ currentTarget }) => {
-                    const clean = props.clean(currentTarget.value);
-                    if (props.good(clean)) {
-                        currentTarget.value = clean;
-                        props.set(clean);
-                    }
-                }}
-                onBlur={({ currentTarget }) => (currentTarget.value = props.value)}
-            />
-        </label>
     );
 }
 
