@@ -29,4 +29,8 @@ const measured = texts.map((file) => {
     console.log(file, row.accuracy.join(' '));
     return row;
 });
-writeFileSync(join(root, 'docs/equations.json'), JSON.stringify({ task: TASK, measured }, null, 4) + '\n');
+const lines = measured.map((row) => `        ${JSON.stringify(row)}`).join(',\n');
+writeFileSync(
+    join(root, 'docs/equations.json'),
+    `{\n    "task": ${JSON.stringify(TASK)},\n    "measured": [\n${lines}\n    ]\n}\n`,
+);

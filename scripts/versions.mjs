@@ -230,7 +230,17 @@ export function sealed(body) {
     return `${body},"checksum":"${checksum(body)}"}\n`;
 }
 
-const json = (value) => `${JSON.stringify(value, null, 1)}\n`;
+/** JSON with a record a line. */
+function spread(value, margin = '', name = '') {
+    const line = name + JSON.stringify(value);
+    if (typeof value !== 'object' || line.length < 600) return `${margin}${line}`;
+    const list = Array.isArray(value);
+    const parts = Object.entries(value).map(([key, part]) =>
+        spread(part, `${margin} `, list ? '' : `${JSON.stringify(key)}: `),
+    );
+    return `${margin}${name}${'{['[+list]}\n${parts.join(',\n')}\n${margin}${'}]'[+list]}`;
+}
+const json = (value) => `${spread(value)}\n`;
 async function record() {
     const folder = join(kept, version);
     const seqmix = 'build/seqmix';
