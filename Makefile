@@ -34,7 +34,7 @@ LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(filter Linux,$(shell u
 # ---- Sources -----------------------------------------------------------------------------------------------
 KERNEL_ONCE := $(wildcard kernels/*.c kernels/core/*.c) kernels/recurrent/program_plan.c kernels/spectral/tables.c
 KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*/*.c))
-MODEL_SRC := $(wildcard model/*/*.c)
+MODEL_SRC := $(wildcard model/*/*.c model/*/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)
 CLI_SRC := $(filter-out cli/ranks_mpi.c,$(wildcard cli/*.c cli/*/*.c cli/*/*/*.c check/*.c))

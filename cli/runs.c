@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 #include "model/settings/value.h"
 

@@ -188,7 +188,7 @@ build/test/presets.count: build/seqmix
 # The library by clang, in exact mode alone: whose digests are compared (make CC=clang test-quick has all of
 # it). What is around the library decides no bit: the program's own files are those that are there.
 ifneq ($(VARIANT),clang)
-build/clang-exact/libseqmix.a: $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.txt)
+build/clang-exact/libseqmix.a: $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h */*/*/*.h kernels/kernels.txt)
 	@$(MAKE) --no-print-directory CC=clang FUSED= OBJ=build/obj/clang-exact BIN=build/clang-exact $@
 build/clang-exact/seqmix: build/clang-exact/libseqmix.a $(BIN)/seqmix
 	@$(CC) $(LDFLAGS) $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $< $(REF) $(LZ) -lm -o $@ && echo "built $@"

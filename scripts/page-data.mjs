@@ -122,13 +122,13 @@ export function equations() {
 }
 
 /**
- * What the lessons promise, from the claims in model/run/presets.c, and how long they take natively, from
+ * What the lessons promise, from the claims in model/run/language/presets.c, and how long they take natively, from
  * docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus (0: none), seeds
  * on which it holds, seeds]], steps, seconds}}. What only a program can measure (answers that are fed
  * back) is left out.
  */
 export function lessons(
-    source = read('model/run/presets.c'),
+    source = read('model/run/language/presets.c'),
     { measured, rates } = JSON.parse(read('docs/presets.json')),
 ) {
     const row = /\{"([\w-]+)", (\d+), "([^"]*)", "(\w+)", ([-\d.]+), ([-\d.]+), [01], (\d+)\}/g;
@@ -214,7 +214,7 @@ export function documentsPlugin({ sources = true } = {}) {
             from: ['docs/definitions.json', 'docs/ERRATA.md', 'LICENSE'],
             make: () => ({ ...about(), sources }),
         },
-        '\0virtual:lessons': { from: ['model/run/presets.c', 'docs/presets.json'], make: lessons },
+        '\0virtual:lessons': { from: ['model/run/language/presets.c', 'docs/presets.json'], make: lessons },
         '\0virtual:truth': { from: claimSources(), make: claims },
         '\0virtual:papers': { from: storedTables(), make: papers },
         '\0virtual:tasks': { from: ['docs/TASKS.md'], make: tasks },

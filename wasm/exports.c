@@ -14,7 +14,7 @@
 #include "tasks/files/data.h"
 #include "tasks/files/table.h"
 #include "model/mixers/mixer.h"
-#include "model/ops/distance.h"
+#include "model/ops/attention/distance.h"
 #include "wasm/team.h"
 #include <seqmix/run.h>
 #include <seqmix/state.h>

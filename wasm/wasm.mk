@@ -33,7 +33,7 @@ WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNE
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
 # all but these, and WHOLE_ONLY_FUNCTIONS; wasm/elsewhere.c stands for what they define.
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,$(addprefix recurrent/,program program_plan recurrent state state_push) spectral/s4d) \
-	$(patsubst %,model/ops/%.c,batchnorm pool_rows program state recurrent s4d_kernel taylor) \
+	$(patsubst %,model/ops/%.c,batchnorm conv/pool_rows $(addprefix recurrent/,program state recurrent s4d_kernel) attention/taylor) \
 	model/equations/scan.c model/mixers/texts.c \
 	$(filter-out %/optimiser.c %/schedule.c %/adamw.c,$(wildcard model/train/*.c)) \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
@@ -128,7 +128,7 @@ wasm: $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm buil
 
 # The page, for any static host.
 SITE_SRC := index.html web/card.png vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
-PAGE_DATA := model/run/presets.c docs/presets.json scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
+PAGE_DATA := model/run/language/presets.c docs/presets.json scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
 PAGE_DATA += scripts/reproduction.mjs $(wildcard docs/reproduction/*.json*)
 PAGE_DATA += build/docs/OPERATIONS.md docs/EQUATIONS.md docs/TASKS.md $(wildcard examples/equations/*.eq model/mixers/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md

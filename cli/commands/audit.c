@@ -1,7 +1,7 @@
 // audit.c: seqmix audit: how far ahead each mixer sees in each of its modes, as a Markdown table; or one
 // config in detail; or what the mixers do not depend on.
 #include "cli/cli.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "check/check.h"
 #include "cli/texts/texts.h"
 #include "model/mixers/mixer.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 // Line `wanted` of a text, without what a terminal would not show.
 static void print_line(const char *text, unsigned wanted) {

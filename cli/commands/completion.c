@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/mixers/mixer.h"
-#include "model/run/recipes.h"
+#include "model/run/language/recipes.h"
 #include "tasks/task.h"
 
 enum { ZSH, FISH };

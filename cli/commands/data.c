@@ -1,7 +1,7 @@
 // data.c: seqmix data 'CONFIG' --count N --out DIR: samples of a task as .npy, for use elsewhere;
 // --show draws them.
 #include "cli/cli.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 #include <stdio.h>
 #include <stdlib.h>

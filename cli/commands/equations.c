@@ -9,7 +9,7 @@
 #include "cli/texts/operations.h"
 #include "cli/texts/texts.h"
 #include "model/mixers/mixer.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 // A mixer's equations, or the config that trains them.
 static int print_text(const char *config_of, int as_config) {

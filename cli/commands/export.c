@@ -14,7 +14,7 @@
 #include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 // The files as they are (the Makefile writes them as C strings).
 static const char operations_py[] =

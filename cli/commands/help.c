@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/run/recipes.h"
+#include "model/run/language/recipes.h"
 #include "model/mixers/mixer.h"
 #include "tasks/task.h"
 

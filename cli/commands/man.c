@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "model/run/recipes.h"
+#include "model/run/language/recipes.h"
 #include "model/mixers/mixer.h"
 #include "tasks/task.h"
 

@@ -1,13 +1,13 @@
 // presets.c: seqmix presets: trains every run of every preset over several seeds and holds what it measures
-// against the claims in model/run/presets.c. A claim that does not hold is a failure, not a footnote.
+// against the claims in model/run/language/presets.c. A claim that does not hold is a failure, not a footnote.
 #include "cli/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/run/language.h"
-#include "model/run/recipes.h"
+#include "model/run/language/language.h"
+#include "model/run/language/recipes.h"
 
 enum { MOST_RUNS = 64, MOST_SEEDS = 16, HELD_OUT = 500, MNIST_TEST = 10000 };
 

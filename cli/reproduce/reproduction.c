@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/grid/result.h"
 #include "cli/grid/table/table.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 long reproduction_eval(const reproduction *t, int quick) { return quick && t->eval > 1000 ? 1000 : t->eval; }
 

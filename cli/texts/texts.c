@@ -13,7 +13,7 @@
 #include "model/base/number.h"
 #include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 typedef struct {
     const config *c;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/base/error.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 
 static int of_mixer(const config *c, const char *name) {

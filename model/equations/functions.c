@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/core/mathd.h"
-#include "model/ops/distance.h"
+#include "model/ops/attention/distance.h"
 #include "model/ops/ops.h"
 
 const char *const weight_shapes[] = {

@@ -3,7 +3,7 @@
 #define SMX_ATTENTION_PARTS_H
 
 #include "model/settings/config.h"
-#include "model/ops/distance.h"
+#include "model/ops/attention/distance.h"
 #include "model/ops/ops.h"
 #include "weights.h"
 

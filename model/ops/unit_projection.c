@@ -1,6 +1,6 @@
 // unit_projection.c: norm(X * F_h) W_h, head by head at full width (CAT Theorem 1): the norm stands between
 // filter and projection, so they do not commute. Pieces are sequences.
-#include "conv.h"
+#include "model/ops/conv/conv.h"
 #include "pieces.h"
 #include "ops.h"
 

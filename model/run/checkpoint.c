@@ -3,7 +3,7 @@
 // and step in __metadata__ (the file's form: model/base/safetensors.h). __metadata__'s checksum is FNV-1a
 // over the whole file, its own 16 digits taken as zeros.
 #include "run_private.h"
-#include "language.h"
+#include "model/run/language/language.h"
 
 #include <math.h>
 #include <stdio.h>

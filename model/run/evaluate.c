@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernels/core/philox.h"
-#include "language.h"
+#include "model/run/language/language.h"
 #include "model/base/error.h"
 #include "tally.h"
 #include "user_data.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/core/hash.h"
-#include "language.h"
+#include "model/run/language/language.h"
 #include "model/base/error.h"
 
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error) {

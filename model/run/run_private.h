@@ -5,10 +5,10 @@
 #ifndef SMX_RUN_PRIVATE_H
 #define SMX_RUN_PRIVATE_H
 
-#include "attribution.h"
+#include "model/run/look/attribution.h"
 #include "batch_graph.h"
 #include "evaluate.h"
-#include "look.h"
+#include "model/run/look/look.h"
 #include "stream.h"
 #include "model/base/error.h"
 #include "model/train/optimiser.h"

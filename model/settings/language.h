@@ -1,5 +1,5 @@
 // language.h: what the config language is made of besides its common keys. Who knows the tasks and mixers
-// that there are hands this to the parser (model/run/language.c), which knows none.
+// that there are hands this to the parser (model/run/language/language.c), which knows none.
 #ifndef SMX_LANGUAGE_H
 #define SMX_LANGUAGE_H
 

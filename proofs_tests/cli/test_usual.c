@@ -4,7 +4,7 @@
 
 #include "cli/grid/job.h"
 #include "cli/grid/plan/usual.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 // ---- The language of a later build: each task and each mixer has a key more, before its others
 enum { ROOM = 64 };

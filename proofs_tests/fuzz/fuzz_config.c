@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/run/language.h"
-#include "model/run/recipes.h"
+#include "model/run/language/language.h"
+#include "model/run/language/recipes.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "tasks/files/data.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "tasks/files/idx.h"
-#include "model/run/recipes.h"
+#include "model/run/language/recipes.h"
 #include "kernels/core/philox.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"

@@ -2,7 +2,7 @@
 // itself, causal modes keep every earlier word (or, through an FFT, its value up to rounding), and the known
 // leaks are found.
 #include "proofs_tests/support/check.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 #include "model/audit/audit.h"
 #include "model/mixers/mixer.h"

@@ -5,7 +5,7 @@
 #include "proofs_tests/support/check.h"
 
 #include "model/audit/audit.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
 

@@ -9,7 +9,7 @@
 #include "kernels/core/hash.h"
 #include "model/audit/audit.h"
 #include "model/mixers/mixer.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include <seqmix/state.h>
 
 enum { L = 331 }; // past SMX_KC rows, blocks of 16, 24, 32 and 64, no multiple of any

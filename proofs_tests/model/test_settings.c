@@ -5,7 +5,7 @@
 #include "model/base/json.h"
 #include "model/base/number.h"
 #include "model/mixers/mixer.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"
 

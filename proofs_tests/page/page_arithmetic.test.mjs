@@ -790,7 +790,7 @@ test('the mean of several seeds goes as far as all of them were tried', () => {
 
 test('every claim of the presets reaches the page, but for answers that are fed back', async () => {
     const { lessons } = await import('../../scripts/page-data.mjs');
-    const source = await readFile(new URL('../../model/run/presets.c', import.meta.url), 'utf8');
+    const source = await readFile(new URL('../../model/run/language/presets.c', import.meta.url), 'utf8');
     const lines = source.slice(source.indexOf('claim claims[]')).match(/^ {4}\{"/gm).length;
     const fed = source.match(/, "free", /g).length;
     const all = Object.values(lessons());

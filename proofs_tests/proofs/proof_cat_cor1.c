@@ -13,7 +13,7 @@
 //   order 1.
 #include "proof.h"
 
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "tasks/task.h"
 
 enum { MAX_V = 64, MAX_D = 64, MAX_L = 1024 };

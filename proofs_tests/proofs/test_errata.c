@@ -3,7 +3,7 @@
 // docs/ERRATA.md tells each in a paragraph; the numbers are those of that page.
 #include "proof.h"
 
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include <seqmix/ref.h>
 #include "tasks/task.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "kernels/core/philox.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "tasks/files/labelled.h"
 #include "tasks/task.h"
 

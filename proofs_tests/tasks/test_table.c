@@ -2,7 +2,7 @@
 // into the file.
 #include "proofs_tests/support/check.h"
 #include "proofs_tests/support/edges.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 #include "tasks/files/data.h"
 #include "tasks/files/table.h"

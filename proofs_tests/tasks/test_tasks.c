@@ -3,7 +3,7 @@
 // seed, stream, index); that bad parameters are refused in words. The answers are worked out here again,
 // from the tokens alone.
 #include "proofs_tests/support/check.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 #include "tasks/files/data.h"
 #include "tasks/files/idx.h"

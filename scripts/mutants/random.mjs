@@ -20,7 +20,7 @@ import {
     writeFileSync,
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { candidates as inC, check } from './in-c.mjs';
 import { candidates as inTs } from './in-ts.mjs';
@@ -189,14 +189,10 @@ function run(test, fault = -1, seconds = 600) {
 }
 // (But test_fast, which wants fused instructions.)
 function nativeTests() {
-    const names = [];
-    for (const room of readdirSync(join(root, 'proofs_tests')))
-        for (const name of existsSync(join(root, 'proofs_tests', room)) && !/\./.test(room)
-            ? readdirSync(join(root, 'proofs_tests', room))
-            : [])
-            if (/^(test|proof)_.*\.c$/.test(name) && name !== 'test_fast.c')
-                names.push(name.replace('.c', ''));
-    return names
+    return readdirSync(join(root, 'proofs_tests'), { recursive: true })
+        .map((file) => basename(file))
+        .filter((name) => /^(test|proof)_.*\.c$/.test(name) && name !== 'test_fast.c')
+        .map((name) => name.replace('.c', ''))
         .sort()
         .map((name) => ({ name, command: [`build/tests/${name}`], needs: `build/tests/${name}` }));
 }

@@ -10,7 +10,7 @@
 #include "cli/grid/training.h"
 #include "kernels/core/hash.h"
 #include "collect_keep.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 typedef struct {
     const char *folder, *out, *best, *baseline, *recheck;

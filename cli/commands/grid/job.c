@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "job_work.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 static const cli_option table[] = {
     {"--out", "DIR", "where the result goes, its checkpoint until then: DIR/ab/abcd0123456789ef.json",

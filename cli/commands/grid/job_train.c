@@ -10,7 +10,7 @@
 #include "cli/grid/files_digest.h"
 #include "cli/grid/training.h"
 #include "job_work.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 #include "cli/commands/runs/train_signals.h"
 

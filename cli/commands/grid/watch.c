@@ -10,7 +10,7 @@
 
 #include "cli/grid/table/comparison.h"
 #include "cli/grid/progress.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "report.h"
 
 typedef struct {

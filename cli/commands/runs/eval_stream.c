@@ -8,7 +8,7 @@
 
 #include "kernels/core/philox.h"
 #include "model/base/error.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "tasks/task.h"
 
 enum { ROWS = 256 }; // pushed at a time

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "kernels/core/mathd.h"
 #include "model/base/number.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 #include "tasks/util.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "plan.h"
 #include "cli/grid/result.h"
 #include "cli/grid/table/table.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/value.h"
 
 // Does what rows say of k hang on `key` alone? A mixer's own settings do, where it was tried with no others.

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "kernels/core/hash.h"
 #include "model/base/number.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 #include "cli/grid/plan/usual.h"
 

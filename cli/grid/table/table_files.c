@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/grid/files_digest.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "table.h"
 
 enum { MOST_FILES = 64 };

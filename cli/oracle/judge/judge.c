@@ -12,7 +12,7 @@
 #include "cli/oracle/cover.h"
 #include "judge.h"
 #include "model/base/error.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "cli/oracle/sets/onnx.h"
 #include "cli/texts/texts.h"
 #include "text_case.h"

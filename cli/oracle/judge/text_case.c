@@ -11,7 +11,7 @@
 #include "model/graph/graph.h"
 #include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 #include "model/settings/values.h"
 #include "text_bind.h"

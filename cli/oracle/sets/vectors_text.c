@@ -18,7 +18,7 @@
 #include "model/base/error.h"
 #include "model/graph/graph.h"
 #include "model/mixers/mixer.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 #include "vectors.h"
 

@@ -19,7 +19,7 @@
 #include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/settings/pairs.h"
 #include "proofs_tests/support/check.h"
 

@@ -18,7 +18,7 @@
 #include "model/equations/functions.h"
 #include "model/equations/syntax.h"
 #include "model/mixers/mixer.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "proofs_tests/support/check.h"
 #include "tasks/task.h"
 

@@ -17,7 +17,7 @@
 #include "kernels/core/philox.h"
 #include "model/mixers/equations.h"
 #include "model/ops/ops.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "proofs_tests/support/check.h"
 
 // ---- Drawing

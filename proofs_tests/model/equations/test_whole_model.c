@@ -15,7 +15,7 @@
 #include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
 #include "model/run/batch_graph.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 // Relative to the largest gradient of the weight, or to this share of the model's largest where its own
 // cancels (keys when all values are the same; ten times that with batch norm, which takes away what a bias

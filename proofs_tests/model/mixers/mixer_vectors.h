@@ -5,7 +5,7 @@
 #define MIXER_VECTORS_H
 
 #include "proofs_tests/support/check.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "model/graph/graph.h"
 #include "model/base/json.h"
 #include "model/mixers/mixer.h"

@@ -3,7 +3,7 @@
 // there.
 #include "mixer_vectors.h"
 
-#include "model/ops/distance.h"
+#include "model/ops/attention/distance.h"
 
 // ---- How each mechanism is written ----------------------------------------------------------------------
 static const char qkvo[] = "wq w_q wk w_k wv w_v wo w_o";

@@ -9,7 +9,7 @@
 #include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"
 #include "model/ops/ops.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 
 // ---- JSON, which grows as it is written -------------------------------------------------------------------
 typedef struct {

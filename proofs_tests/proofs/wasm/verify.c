@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/audit/audit.h"
-#include "model/run/language.h"
+#include "model/run/language/language.h"
 #include "cmocka.h"
 #include "proofs_tests/constructions/constructions.h"
 

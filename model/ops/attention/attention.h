@@ -2,8 +2,8 @@
 #ifndef SMX_OPS_ATTENTION_H
 #define SMX_OPS_ATTENTION_H
 
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 // B sequences of L rows as wide as the node's output.
 smx_attention attention_shape(const node *n, const attention_opts *o, size_t B, size_t L);

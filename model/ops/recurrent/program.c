@@ -1,8 +1,8 @@
 // program.c: a recurrence as a program (kernels/recurrent/program.h), which model/equations makes of a text's
 // scan. Pieces are sequences; saved: the states of every sequence, one in so many rows.
 #include "kernels/recurrent/program.h"
-#include "ops.h"
-#include "pieces.h"
+#include "model/ops/ops.h"
+#include "model/ops/pieces.h"
 
 // in: [B][L][columns] each, then weights and learnt starts
 static const program *program_of(const node *n) { return n->attributes; }

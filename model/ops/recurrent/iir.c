@@ -1,6 +1,6 @@
 // iir.c: Focus's second-order filters, and their coefficients.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // linear_attention.c: causal linear attention in blocks of rows. Pieces are sequences.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 // in: q, k, v. saved: the normaliser of each row, [B][H][L].
 typedef struct {

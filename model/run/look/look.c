@@ -1,6 +1,6 @@
 // look.c: looking inside a run: one sample on a batch-1 graph that keeps every tensor,
 // and access to tensors by name.
-#include "run_private.h"
+#include "model/run/run_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "kernels/core/philox.h"
 #include "model/base/error.h"
-#include "user_data.h"
+#include "model/run/user_data.h"
 
 void look_close(look *l) {
     batch_graph_close(&l->graph);

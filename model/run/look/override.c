@@ -1,5 +1,5 @@
 // override.c: the caller's numbers in the place of a weight's, for as long as a look or an evaluation lasts.
-#include "run_private.h"
+#include "model/run/run_private.h"
 
 // Backwards on the way back: where two are of the same place, the first one holds the weight's number.
 void override_swap(smx_run *r, int back) {

@@ -3,8 +3,8 @@
 // Where a sequence is read in pieces every row has what belongs to its bin, and of what is computed of a bin
 // that of the bin before: nothing else can be known then, and nothing else is asked for, since who sees ahead
 // has no state.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 #include <string.h>
 

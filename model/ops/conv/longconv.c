@@ -1,8 +1,8 @@
 // longconv.c: convolutions as long as the sequence, a kernel a channel. Pieces are groups of channels: each
 // has its own kernels, spectra and gradients, so no sum crosses pieces.
 #include "conv.h"
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 #include <string.h>
 

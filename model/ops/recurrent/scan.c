@@ -1,7 +1,7 @@
 // scan.c: recurrences with S states a channel: MEGA's moving average and Mamba's selective scan. Pieces are
 // sequences; saved: the states of every sequence at the start of each segment.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 static float *states_of(const graph *g, const node *n, size_t sequence, size_t S) {
     return n->saved + sequence * smx_scan_state_floats(g->L, last_dim(n->out), S);

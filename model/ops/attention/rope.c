@@ -1,6 +1,6 @@
 // rope.c: rotary positions (Su et al.): pairs of columns of each head turn by t * 10000^(-2m/d).
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 #include "kernels/core/mathd.h"
 

@@ -2,7 +2,7 @@
 #ifndef SMX_ATTRIBUTION_H
 #define SMX_ATTRIBUTION_H
 
-#include "batch_graph.h"
+#include "model/run/batch_graph.h"
 
 typedef struct {
     batch_graph graph; // one sample, its input with a gradient

@@ -1,6 +1,6 @@
 // s4d_kernel.c: the impulse responses [D][L] of S4D's state space models. Pieces are groups of channels.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 // in: log_dt [D], log_a [D][S], (a_im [D][S],) C [D][S][2]; without a_im C is real, [D][S].
 static uint32_t s4d_shape(const graph *g, const node *n, uint32_t *shape) {

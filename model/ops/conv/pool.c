@@ -1,5 +1,5 @@
 // pool.c: the mean over P rows (LaS's filter on values), inside chunks. Row-wise where chunks are.
-#include "attention.h"
+#include "model/ops/attention/attention.h"
 #include "conv.h"
 
 #include <string.h>

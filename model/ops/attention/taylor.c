@@ -1,7 +1,7 @@
 // taylor.c: linear attention with the features of Based: by a state that carries a column of ones beside the
 // values, which counts what they are divided by. Row-wise, but for the state.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 #include <string.h>
 

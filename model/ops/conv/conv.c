@@ -1,8 +1,8 @@
 // conv.c: short convolutions over time, one filter a group of columns, or filters that mix heads.
 // Pieces are sequences.
 #include "conv.h"
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 // ---- f [groups][W]; attributes: taps ahead ----------------------------------------------------------------
 typedef struct {

@@ -1,6 +1,6 @@
 // attribution.c: which inputs an answer hangs on, and how the answer forms while the sequence is read. For
 // the sample that was looked at last, of a task that reads real values and answers once.
-#include "run_private.h"
+#include "model/run/run_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // recurrent.c: LSTM and GRU. Pieces are sequences.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 // in: z [B][L][gates E], u [E][gates E], of the GRU bias [3 E]. saved: what backward asks for of every row.
 static int is_gru(const node *n) { return n->n_in > 2; }

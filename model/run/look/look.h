@@ -2,7 +2,7 @@
 #ifndef SMX_LOOK_H
 #define SMX_LOOK_H
 
-#include "batch_graph.h"
+#include "model/run/batch_graph.h"
 
 typedef struct {
     batch_graph graph;

@@ -1,7 +1,7 @@
 // state.c: a state of keys and values carried along each head: gated linear attention and the delta rule.
 // Pieces are sequences.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 // in: q, k, v, then beta, gates and, of the delta rule, keys to erase where there are any. saved: the states
 // of every sequence, one in 64 rows.

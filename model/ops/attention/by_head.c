@@ -1,6 +1,6 @@
 // by_head.c: sums over the columns of each head, and their softmax. Row by row.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // pool_rows.c: what a classifier can read of a sequence's rows besides their mean (tokens.c): each column's
 // largest number, the last row, the first. In a stream: of the rows so far, after each; the first row is for
 // mixers that see ahead, which no stream has.
-#include "pieces.h"
-#include "ops.h"
+#include "model/ops/pieces.h"
+#include "model/ops/ops.h"
 
 #include <string.h>
 
