@@ -21,11 +21,11 @@ execFileSync(
     { stdio: 'inherit' },
 );
 for (const folder of ['loader', 'package']) await mkdir(at(`${out}${folder}`), { recursive: true });
-// worker.ts and thread.ts become texts, below; verify.ts is the page's.
+// worker.ts and thread.ts become texts, below; verify*.ts are the page's.
 const scripts = [];
 for (const folder of ['loader', 'package'])
     for (const file of await readdir(at(`wasm/${folder}`)))
-        if (/(?<!\.d)\.ts$/.test(file) && !['worker.ts', 'thread.ts', 'verify.ts'].includes(file))
+        if (/(?<!\.d)\.ts$/.test(file) && !/^(worker|thread|verify(_types)?)\.ts$/.test(file))
             scripts.push(`${folder}/${file.slice(0, -3)}`);
 for (const name of scripts)
     for (const kind of ['js', 'js.map', 'd.ts'])
@@ -33,7 +33,7 @@ for (const name of scripts)
 
 async function textModule(name, text) {
     await writeFile(at(`${out}package/${name}.js`), `export default ${JSON.stringify(text)};\n`);
-    await cp(at(`wasm/package/${name}.d.ts`), at(`${out}package/${name}.d.ts`));
+    await writeFile(at(`${out}package/${name}.d.ts`), 'declare const text: string;\nexport default text;\n');
 }
 for (const [wasm, name] of [
     ['seqmix.wasm', 'embedded'],

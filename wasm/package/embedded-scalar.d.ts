@@ -1,3 +1,0 @@
-// embedded-scalar.d.ts: seqmix-scalar.wasm, gzipped, in base64; scripts/package.mjs writes the module.
-declare const text: string;
-export default text;

@@ -1,3 +1,0 @@
-// embedded.d.ts: seqmix.wasm, gzipped, in base64; scripts/package.mjs writes the module.
-declare const text: string;
-export default text;
