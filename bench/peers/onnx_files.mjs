@@ -1,5 +1,5 @@
 // onnx_files.mjs: protobuf as ONNX's files are made of it, read and written: enough for node tests. For
-// onnx.mjs and the tests of seqmix vectors --onnx; it knows nothing of cli/oracle/sets/onnx.c.
+// onnx.mjs and the tests of seqmix vectors --onnx; it knows nothing of cli/oracle/onnx/onnx.c.
 import { readFileSync } from 'node:fs';
 
 /** Fields of a message: {number: [value, ...]}, values numbers or bytes. */

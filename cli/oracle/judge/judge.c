@@ -13,7 +13,7 @@
 #include "judge.h"
 #include "model/base/error.h"
 #include "model/run/language/language.h"
-#include "cli/oracle/sets/onnx.h"
+#include "cli/oracle/onnx/onnx.h"
 #include "cli/texts/texts.h"
 #include "text_case.h"
 

@@ -17,7 +17,7 @@
 #include "kernels/core/philox.h"
 #include "cli/oracle/oracle_batch.h"
 #include "cli/oracle/cover.h"
-#include "onnx.h"
+#include "cli/oracle/onnx/onnx.h"
 
 static const char about[] =
     "The hard set (`seqmix vectors --hard`), check_layer's plan (`seqmix vectors --budget`), or node tests of ONNX's\n"

@@ -1,6 +1,6 @@
 // vectors_text.c: see vectors_text.h. What is right is what the interpreter in double makes of the text
 // (check/interpret.h); tolerances are what rounding does to it, measured. Inputs are the same to the bit on
-// every machine. Long because drawing, judging and writing share one struct.
+// every machine.
 #include "vectors_text.h"
 
 #include <math.h>
@@ -8,31 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/interpret.h"
-#include "check/mixer_graph.h"
 #include "cli/cli.h"
 #include "cli/texts/texts.h"
 #include "cli/oracle/compare.h"
 #include "kernels/core/hash.h"
 #include "kernels/core/philox.h"
-#include "model/base/error.h"
-#include "model/graph/graph.h"
-#include "model/mixers/mixer.h"
-#include "model/run/language/language.h"
-#include "model/settings/pairs.h"
-#include "vectors.h"
+#include "vectors_text_case.h"
 
 // ---- The cases --------------------------------------------------------------------------------------------
-// PLAIN: x of size 1, weights near their start. LOUD: logits and gates far out, of either sign. QUIET: beside
-// eps. ZEROS: a third of x's rows are 0, and so are their keys. STEADY: all rows nearly alike and large, so
-// that a gate is shut, or open, throughout.
-typedef enum { PLAIN, LOUD, QUIET, ZEROS, STEADY } drawing;
-typedef struct {
-    const char *kind;
-    drawing how;
-    size_t length, batch; // batch 0: one sequence, and no array has a batch dimension
-    int started;          // states that start at 0 start elsewhere, as one more input
-} text_case;
 static const text_case easy[] = {
     {"rows", PLAIN, 1, 0, 0},     {"rows", PLAIN, 2, 0, 0},   {"rows", PLAIN, 15, 0, 0},
     {"rows", PLAIN, 16, 0, 0},    {"rows", PLAIN, 17, 0, 0},  {"rows", PLAIN, 63, 0, 0},
@@ -54,268 +37,24 @@ enum {
     FOR_HALVES = 1, // of them, for inputs that are good in float16 and bfloat16, too
     DRAWS = 3,      // of roundings, for the tolerances
     FURTHER = 16,   // roundings
-    LONG = 512,     // rows beyond which there is one draw
-    FORMATS = 3,    // f32, f16, bf16
-    ARRAYS = 256,
-    MOST_MEMORY = 2000000000
+    LONG = 512      // rows beyond which there is one draw
 };
 static const double loosest = 0x1p-4, loosest_f32 = 0x1p-8, f64_tol = 1e-10;
 
-typedef enum { ROWS, WEIGHT, START, GRADIENT } role;
 static const char *const role_names[] = {"rows", "weight", "start", "dy"};
-typedef struct {
-    char name[80];
-    role is;
-    const tensor *t; // NULL: dy
-    size_t n, ndim, shape[NPY_MAX_DIMS];
-    double *value;
-} input;
-typedef struct {
-    char name[88];
-    int gradient;
-    size_t n, ndim, shape[NPY_MAX_DIMS];
-    double *exact, *moved; // now
-    double scale, off[FORMATS];
-} result;
-
-typedef struct {
-    vectors_set set;
-    uint64_t seed;
-    int hard;
-    const text_case *is;
-    int formats; // in which the case is judged, in their order
-    size_t length, batch;
-    config *c; // the user's
-    size_t made;
-    char name[96];
-    // Of the case.
-    config *own; // where its states start elsewhere: a text that says so
-    mixer_graph b;
-    interpreter *i;
-    input inputs[ARRAYS];
-    result results[2 * ARRAYS];
-    size_t n_inputs, n_results;
-} work;
-
-static int fail(const work *w, const char *why) { return cli_fail("vectors: case %s: %s", w->name, why); }
-static int no_memory(const work *w) { return fail(w, "there is no memory for it"); }
-
-// ---- Its graph --------------------------------------------------------------------------------------------
-// The config with another text, malloc'ed.
-static char *with_lines(const config *c, const char *lines) {
-    const char *text = config_get(c, "eq");
-    size_t size = 3 * (strlen(text) + strlen(lines)) + 64;
-    for (size_t i = 0; i < c->n; i++)
-        size += strlen(c->values[i].key->name) + 3 * strlen(c->values[i].text) + 2;
-    char *all = malloc(size), *to = all, *eq = malloc(strlen(text) + strlen(lines) + 1);
-    if (all && eq) {
-        sprintf(eq, "%s%s", lines, text);
-        for (size_t i = 0; i < c->n; i++) {
-            if (!c->values[i].said || !strcmp(c->values[i].key->name, "eq")) continue;
-            to += sprintf(to, "%s=", c->values[i].key->name);
-            to = pairs_encode(to, c->values[i].text);
-            *to++ = '&';
-        }
-        to += sprintf(to, "eq=");
-        *pairs_encode(to, eq) = 0;
-    }
-    if (!eq) {
-        free(all);
-        all = NULL;
-    }
-    free(eq);
-    return all;
-}
-// Lines by which states that start at 0 start at a weight; 0: none does.
-static int start_lines(char *to, size_t size, const equation_trace *t) {
-    size_t n = 0;
-    *to = 0;
-    for (size_t s = 0; s < t->n; s++)
-        for (size_t k = 0; t->steps[s].scan && k < t->steps[s].scan->n_states; k++) {
-            const scan_state *is = &t->steps[s].scan->states[k];
-            if (!is->learned && is->start == 0 && n < size)
-                n += (size_t)snprintf(to + n, size - n, "start(%s, learned)\n", is->name);
-        }
-    return n > 0 && n < size;
-}
-// What the interpreter may keep of a scan: each line's numbers of every row, in one head, and gradients.
-static double memory_of(const work *w) {
-    double most = 0;
-    for (size_t s = 0; s < w->b.trace->n; s++) {
-        const equation_scan *scan = w->b.trace->steps[s].scan;
-        double numbers = 0;
-        for (size_t k = 0; scan && k < scan->n_states; k++)
-            numbers += (double)scan->states[k].shape.rows * scan->states[k].shape.cols;
-        const double kept = scan ? numbers * (double)(scan->end - scan->first + 1) * 5 * sizeof(double) : 0;
-        most = fmax(most, kept * (double)w->b.g->L);
-    }
-    return most;
-}
-static int open_graph(work *w, const config *c, size_t sequences, size_t length, smx_error *error) {
-    const mixer *m = mixer_of(c);
-    return (m->check && m->check(c, length, error)) ||
-           mixer_graph_open(&w->b, c, GRAPH_TRAIN, sequences, length, error) ||
-           params_create(&w->b.p, w->seed, error);
-}
-static void close_graph(work *w) {
-    mixer_graph_close(&w->b);
-    memset(&w->b, 0, sizeof w->b);
-}
-static int left_out(const work *w, const char *why) {
-    cli_note("case %s is left out: %s", w->name, why);
-    return 1;
-}
-// 0, 2 with the sentence printed, or 1: this text has no such case.
-static int open_case(work *w) {
-    char lines[2048];
-    smx_error error = {0};
-    const size_t sequences = w->batch ? w->batch : 1;
-    w->c->common.length = w->length;
-    if (open_graph(w, w->c, sequences, w->length, &error)) return left_out(w, error.message);
-    if (w->is->started) {
-        if (!start_lines(lines, sizeof lines, w->b.trace)) return 1;
-        char *all = with_lines(w->c, lines);
-        if (!all) return no_memory(w);
-        w->own = config_parse(all, 0, &error);
-        free(all);
-        close_graph(w);
-        if (!w->own) return left_out(w, error.message);
-        w->own->common.length = w->length;
-        if (open_graph(w, w->own, sequences, w->length, &error)) return left_out(w, error.message);
-    }
-    const double memory = memory_of(w);
-    if (memory > MOST_MEMORY) {
-        snprintf(lines, sizeof lines,
-                 "in double its scan would keep %.1f GB; a smaller width, or more heads, takes less",
-                 memory / 1e9);
-        return left_out(w, lines);
-    }
-    w->i = interpreter_open(w->b.g, w->b.trace, w->b.y);
-    return w->i ? 0 : no_memory(w);
-}
-static void close_case(work *w) {
-    for (size_t k = 0; k < w->n_inputs; k++) free(w->inputs[k].value);
-    for (size_t k = 0; k < w->n_results; k++) {
-        free(w->results[k].exact);
-        free(w->results[k].moved);
-    }
-    w->n_inputs = w->n_results = 0;
-    interpreter_close(w->i);
-    w->i = NULL;
-    close_graph(w);
-    config_free(w->own);
-    w->own = NULL;
-}
-
-// ---- Its arrays -------------------------------------------------------------------------------------------
-static int fits(const work *w) { return w->n_inputs < ARRAYS && w->n_results < 2 * ARRAYS - 1; }
-
-// A tensor's shape; rows of one sequence without the batch dimension.
-static size_t shape_of(size_t *shape, const tensor *t, int sequences, size_t batch) {
-    size_t ndim = 0;
-    for (uint32_t d = sequences && !batch; d < t->rank && ndim < NPY_MAX_DIMS; d++)
-        shape[ndim++] = t->shape[d];
-    return ndim;
-}
-static int add_input(work *w, const char *name, role is, const tensor *t, const tensor *like) {
-    input *in = &w->inputs[w->n_inputs];
-    if (!fits(w)) return fail(w, "the text has too many weights");
-    *in = (input){.is = is, .t = t, .n = like->n};
-    snprintf(in->name, sizeof in->name, "%s", name);
-    in->ndim = shape_of(in->shape, like, is == ROWS || is == GRADIENT, w->batch);
-    in->value = calloc(in->n, sizeof *in->value);
-    if (!in->value) return no_memory(w);
-    w->n_inputs++;
-    return 0;
-}
-static int add_result(work *w, const char *name, int gradient, size_t n, size_t ndim, const size_t *shape) {
-    result *r = &w->results[w->n_results];
-    if (!fits(w)) return fail(w, "the text has too many weights or states");
-    *r = (result){.gradient = gradient, .n = n, .ndim = ndim};
-    snprintf(r->name, sizeof r->name, "%s", name);
-    memcpy(r->shape, shape, ndim * sizeof *shape);
-    r->exact = calloc(n, sizeof *r->exact);
-    r->moved = calloc(n, sizeof *r->moved);
-    w->n_results++;
-    return r->exact && r->moved ? 0 : no_memory(w);
-}
-static int add_states(work *w) {
-    const size_t B = w->batch ? w->batch : 1;
-    for (size_t k = 0; k < w->b.trace->n; k++) {
-        const equation_scan *scan = w->b.trace->steps[k].scan;
-        for (size_t s = 0; scan && s < scan->n_states; s++) {
-            const scan_state *is = &scan->states[s];
-            char name[88];
-            size_t ndim = 0, shape[NPY_MAX_DIMS];
-            if (w->batch) shape[ndim++] = w->batch;
-            shape[ndim++] = scan->heads;
-            if (is->shape.rank == 2) shape[ndim++] = is->shape.rows;
-            if (is->shape.rank >= 1) shape[ndim++] = is->shape.cols;
-            snprintf(name, sizeof name, "%s_last", is->name);
-            if (add_result(w, name, 0, B * scan->heads * is->shape.rows * is->shape.cols, ndim, shape))
-                return 2;
-        }
-    }
-    return 0;
-}
-// The k-th array's name in its file.
-static void file_name(const work *w, size_t k, char *to, size_t size) {
-    const result *r = k < w->n_inputs ? NULL : &w->results[k - w->n_inputs];
-    snprintf(to, size, "%s%s", r && r->gradient ? "d_" : "", r ? r->name : w->inputs[k].name);
-}
-// Whether two files would have one name: of a weight d_x, say.
-static int clash(const work *w) {
-    char a[100], b[100];
-    for (size_t k = 0; k < w->n_inputs + w->n_results; k++)
-        for (size_t m = 0; m < k; m++) {
-            file_name(w, k, a, sizeof a);
-            file_name(w, m, b, sizeof b);
-            if (!strcmp(a, b))
-                return cli_fail(
-                    "vectors: two arrays of the set would be called %s: give the text's weight or "
-                    "state another name",
-                    a);
-        }
-    return 0;
-}
-static int add_arrays(work *w) {
-    const mixer_graph *b = &w->b;
-    size_t shape[NPY_MAX_DIMS];
-    if (add_input(w, "x", ROWS, b->x, b->x) ||
-        add_result(w, "y", 0, b->y->n, shape_of(shape, b->y, 1, w->batch), shape) || add_states(w) ||
-        add_result(w, "x", 1, b->x->n, shape_of(shape, b->x, 1, w->batch), shape))
-        return 2;
-    for (size_t k = 0; k < b->p.count; k++) {
-        const param *p = b->p.list[k];
-        const tensor *t = p == b->start->weight ? NULL : mixer_graph_tensor(b, p);
-        if (!t) continue;
-        const char *dot = strrchr(p->name, '.'), *name = dot ? dot + 1 : p->name;
-        const size_t n = strlen(name), end = strlen("_start");
-        int start = 0;
-        for (size_t s = 0; s < b->trace->n; s++)
-            for (size_t i = 0; b->trace->steps[s].scan && i < b->trace->steps[s].scan->n_states; i++)
-                start |= b->trace->steps[s].scan->states[i].learned &&
-                         b->trace->steps[s].scan->states[i].learned->weight == p;
-        start &= n > end && !strcmp(name + n - end, "_start");
-        if (add_input(w, name, start ? START : WEIGHT, t, t) ||
-            add_result(w, name, 1, t->n, shape_of(shape, t, 0, 0), shape))
-            return 2;
-    }
-    return add_input(w, "dy", GRADIENT, NULL, b->y) || clash(w) ? 2 : 0;
-}
 
 // ---- Numbers ----------------------------------------------------------------------------------------------
 // To eight significant bits, so that it is the same number in bfloat16, float16 and float32; or to float32.
-static double rounded(const work *w, double x) {
+static double rounded(const text_work *w, double x) {
     int e;
     const double m = frexp(x, &e);
     return w->hard ? (double)(float)x : ldexp(rint(ldexp(m, 8)), e - 8);
 }
-static int draw_rows(work *w, input *in, smx_rng *random) {
+static int draw_rows(text_work *w, text_input *in, smx_rng *random) {
     const size_t D = in->shape[in->ndim - 1];
     const drawing how = w->is->how;
     double *alike = calloc(D, sizeof *alike);
-    if (!alike) return no_memory(w);
+    if (!alike) return text_no_memory(w);
     const double size = how == LOUD ? 8 : how == QUIET ? 0x1p-6 : 1;
     for (size_t c = 0; c < D; c++) alike[c] = rng_normal(random);
     int zero = 0;
@@ -327,9 +66,9 @@ static int draw_rows(work *w, input *in, smx_rng *random) {
     free(alike);
     return 0;
 }
-static int draw(work *w, unsigned attempt) {
+static int draw(text_work *w, unsigned attempt) {
     for (size_t k = 0; k < w->n_inputs; k++) {
-        input *in = &w->inputs[k];
+        text_input *in = &w->inputs[k];
         uint64_t of = hash_bytes(HASH_START, w->name, strlen(w->name));
         of = hash_bytes(of, in->name, strlen(in->name) + 1);
         smx_rng random = rng_open(w->seed, STREAM + attempt, of);
@@ -346,16 +85,16 @@ static int draw(work *w, unsigned attempt) {
     }
     return 0;
 }
-static void put(result *r, const double *from, int exact) {
+static void put(text_result *r, const double *from, int exact) {
     memcpy(exact ? r->exact : r->moved, from, r->n * sizeof *from);
 }
 // Forward and backward on inputs of which each number x is x (1 +- u), each step's results moved by up to
 // `rounding` of themselves; into exact or moved.
-static int compute(work *w, double u, double rounding, uint64_t seed, int exact) {
+static int compute(text_work *w, double u, double rounding, uint64_t seed, int exact) {
     smx_rng signs = rng_open(seed, STREAM, 1);
     double *dy = NULL;
     for (size_t k = 0; k < w->n_inputs; k++) {
-        const input *in = &w->inputs[k];
+        const text_input *in = &w->inputs[k];
         double *to = in->t ? interpreter_value(w->i, in->t) : (dy = malloc((in->n + 1) * sizeof *dy));
         for (size_t n = 0; to && n < in->n; n++)
             to[n] = u > 0 ? in->value[n] * (rng_u32(&signs) & 1 ? 1 + u : 1 - u) : in->value[n];
@@ -379,7 +118,7 @@ static int compute(work *w, double u, double rounding, uint64_t seed, int exact)
     }
     free(dy);
     vectors_progress(&w->set, w->name);
-    return status ? no_memory(w) : 0;
+    return status ? text_no_memory(w) : 0;
 }
 
 static double largest(const double *x, size_t n) {
@@ -389,43 +128,43 @@ static double largest(const double *x, size_t n) {
     return m;
 }
 // Of a gradient at least 1 % of the case's largest.
-static void find_scales(work *w) {
+static void find_scales(text_work *w) {
     double most = 0;
-    for (result *r = w->results; r < w->results + w->n_results; r++) {
+    for (text_result *r = w->results; r < w->results + w->n_results; r++) {
         r->scale = largest(r->exact, r->n);
         if (r->gradient) most = fmax(most, r->scale);
     }
-    for (result *r = w->results; r < w->results + w->n_results; r++)
+    for (text_result *r = w->results; r < w->results + w->n_results; r++)
         if (r->gradient) r->scale = fmax(r->scale, 0.01 * most);
 }
 static const double room[FORMATS] = {32, 2, 2}; // sums inside a step round more often than once
-static double tolerance(const result *r, int f) {
+static double tolerance(const text_result *r, int f) {
     return fmax(compare_formats[1 + f].tol, room[f] * r->off[f]);
 }
-static double off_by(const result *r) {
+static double off_by(const text_result *r) {
     double most = 0;
     for (size_t n = 0; n < r->n && r->scale > 0; n++)
         most = fmax(most, fabs(r->exact[n] - r->moved[n]) / r->scale);
     return most;
 }
-static int has_scan(const work *w) {
+static int has_scan(const text_work *w) {
     int found = 0;
     for (size_t s = 0; s < w->b.trace->n; s++) found |= w->b.trace->steps[s].scan != NULL;
     return found;
 }
 // What rounding each step to float32 does to each result, or the inputs to that half. 1: too much to test
 // with, or numbers that are not finite.
-static int find_tolerances(work *w, int f) {
+static int find_tolerances(text_work *w, int f) {
     int bad = 0;
     const double u = ldexp(1, -compare_formats[1 + f].digits);
-    for (result *r = w->results; r < w->results + w->n_results; r++) {
+    for (text_result *r = w->results; r < w->results + w->n_results; r++) {
         r->off[f] = 0;
         bad |= !isfinite(r->scale);
     }
     const int is_long = w->length > LONG;
     for (uint64_t k = 0; k < (is_long ? 1 : DRAWS) && !bad; k++) {
         if (compute(w, u, f ? 0 : u, w->seed + 1 + k, 0)) return 2;
-        for (result *r = w->results; r < w->results + w->n_results; r++) {
+        for (text_result *r = w->results; r < w->results + w->n_results; r++) {
             r->off[f] = fmax(r->off[f], off_by(r));
             bad |= !(tolerance(r, f) <= (f ? loosest : loosest_f32));
         }
@@ -433,13 +172,13 @@ static int find_tolerances(work *w, int f) {
     // A choice or maximum that a hair decides falls otherwise a little further off.
     if (!bad && !f && !(is_long && has_scan(w))) {
         if (compute(w, FURTHER * u, FURTHER * u, w->seed, 0)) return 2;
-        for (result *r = w->results; r < w->results + w->n_results; r++)
+        for (text_result *r = w->results; r < w->results + w->n_results; r++)
             bad |= !(off_by(r) <= 16 * FURTHER * fmax(r->off[f], u));
     }
     return bad;
 }
 // An attempt at inputs, judged in as many formats as rounding allows; 1: not even in float32.
-static int try_inputs(work *w, unsigned attempt) {
+static int try_inputs(text_work *w, unsigned attempt) {
     if (draw(w, attempt) || compute(w, 0, 0, w->seed, 1)) return 2;
     find_scales(w);
     w->formats = 0;
@@ -449,10 +188,10 @@ static int try_inputs(work *w, unsigned attempt) {
 }
 
 // ---- Writing ----------------------------------------------------------------------------------------------
-static int write_results(work *w, int gradient) {
+static int write_results(text_work *w, int gradient) {
     int first = 1;
     fprintf(w->set.manifest, "},\n   \"%s\": {", gradient ? "gradients" : "outputs");
-    for (const result *r = w->results; r < w->results + w->n_results; r++) {
+    for (const text_result *r = w->results; r < w->results + w->n_results; r++) {
         char judged[160];
         if (r->gradient != gradient) continue;
         int n = snprintf(judged, sizeof judged, ", \"scale\": %.17g", r->scale);
@@ -466,7 +205,7 @@ static int write_results(work *w, int gradient) {
     }
     return 0;
 }
-static int write_case(work *w) {
+static int write_case(text_work *w) {
     fprintf(
         w->set.manifest,
         "%s\n  {\"name\": \"%s\", \"mechanism\": \"equations\", \"mode\": \"%s\",\n   \"params\": {\"L\": %zu, "
@@ -478,7 +217,7 @@ static int write_case(work *w) {
     fprintf(w->set.manifest, "],\n   \"inputs\": {");
     for (size_t k = 0; k < w->n_inputs; k++) {
         char told[40];
-        const input *in = &w->inputs[k];
+        const text_input *in = &w->inputs[k];
         npy a = {NPY_F8, in->ndim, {0}, in->n, in->value};
         memcpy(a.shape, in->shape, sizeof a.shape);
         snprintf(told, sizeof told, ", \"role\": \"%s\"", role_names[in->is]);
@@ -488,19 +227,19 @@ static int write_case(work *w) {
     fprintf(w->set.manifest, "}}");
     return 0;
 }
-static int make_case(work *w) {
+static int make_case(text_work *w) {
     snprintf(w->name, sizeof w->name, "equations_%s_%zu", w->is->kind, w->length);
-    int status = open_case(w);
-    if (!status) status = add_arrays(w);
+    int status = text_open_case(w);
+    if (!status) status = text_add_arrays(w);
     int found = 0;
     for (unsigned attempt = 0; !status && !found && attempt < ATTEMPTS; attempt++) {
         const int bad = try_inputs(w, attempt);
         if (bad == 2) status = 2;
         found = !bad && (w->hard || w->formats == FORMATS || attempt >= FOR_HALVES);
     }
-    if (!status && !found) status = left_out(w, "no inputs were found that rounding does not move far");
+    if (!status && !found) status = text_left_out(w, "no inputs were found that rounding does not move far");
     if (!status) status = write_case(w);
-    close_case(w);
+    text_close_case(w);
     return status == 1 ? 0 : status;
 }
 
@@ -533,7 +272,7 @@ static char *readme_of(const char *text) {
     return all;
 }
 
-static int make_set(work *w, size_t length, size_t batch) {
+static int make_set(text_work *w, size_t length, size_t batch) {
     const text_case *const cases = w->hard ? hard : easy;
     int status = 0;
     for (int count = 1; count >= 0 && !status; count--)
@@ -560,7 +299,7 @@ int vectors_of_text(const char *config_text, const char *out, uint64_t seed, int
     if (cli_refuse_several("vectors", config_text)) return 2;
     config *c = cli_config_with_text(config_text, equations, sizeof equations, &error);
     if (!c) return cli_fail("%s", error.message);
-    work *w = calloc(1, sizeof *w);
+    text_work *w = calloc(1, sizeof *w);
     if (!w) {
         config_free(c);
         return cli_fail("vectors: out of memory");
@@ -568,8 +307,8 @@ int vectors_of_text(const char *config_text, const char *out, uint64_t seed, int
     w->c = c;
     w->seed = seed;
     w->hard = is_hard;
-    int status = open_graph(w, c, 1, c->common.length, &error); // what is wrong with the text itself
-    close_graph(w);
+    int status = text_open_graph(w, c, 1, c->common.length, &error); // what is wrong with the text itself
+    text_close_graph(w);
     status = status ? cli_fail("%s", error.message) : vectors_begin(&w->set, out);
     if (!status) {
         fprintf(w->set.manifest,

@@ -5,7 +5,7 @@
 #ifndef CLI_ONNX_H
 #define CLI_ONNX_H
 
-#include "hard.h"
+#include "cli/oracle/sets/hard.h"
 #include "cli/oracle/oracle_batch.h"
 
 // A case with `heads` is written as [B][H][L][d], not [B][L][H d].
