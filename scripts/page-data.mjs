@@ -122,10 +122,10 @@ export function equations() {
 }
 
 /**
- * What the lessons promise, from the claims in model/run/language/presets.c, and how long they take natively, from
- * docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus (0: none), seeds
- * on which it holds, seeds]], steps, seconds}}. What only a program can measure (answers that are fed
- * back) is left out.
+ * What the lessons promise, from the claims in model/run/language/presets.c, and how long they take
+ * natively, from docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus
+ * (0: none), seeds on which it holds, seeds]], steps, seconds}}. What only a program can measure (answers
+ * that are fed back) is left out.
  */
 export function lessons(
     source = read('model/run/language/presets.c'),

@@ -1,5 +1,6 @@
 // presets.c: seqmix presets: trains every run of every preset over several seeds and holds what it measures
-// against the claims in model/run/language/presets.c. A claim that does not hold is a failure, not a footnote.
+// against their claims (model/run/language/presets.c). A claim that does not hold is a failure, not a
+// footnote.
 #include "cli/cli.h"
 
 #include <stdio.h>

@@ -23,7 +23,7 @@ typedef enum {
 // most `most`.
 size_t safetensors_header(const unsigned char *bytes, size_t file, size_t most);
 // What the header says of one tensor, its shape counted and its bytes inside the `data` bytes behind the
-// header; or what is wrong. (The words for it are cli/arrays/arrays.c's: seqmix-whole.wasm has no room for them.)
+// header; or what is wrong. (The words for it are arrays.c's in cli/arrays: seqmix-whole.wasm has no room.)
 safetensors_wrong safetensors_find(safetensor *t, const json *header, const char *name, size_t data);
 
 #endif

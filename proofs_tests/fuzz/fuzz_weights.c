@@ -1,6 +1,6 @@
-// fuzz_weights.c: libFuzzer target for weights that another program wrote (cli/arrays/weights_file.c). Whatever the
-// bytes: each tensor of a file that opens is read as its shape has it, in floats all of which may be looked
-// at, or not, with a sentence that names the file; never by another shape.
+// fuzz_weights.c: libFuzzer target for weights that another program wrote (cli/arrays/weights_file.c).
+// Whatever the bytes: each tensor of a file that opens is read as its shape has it, in floats all of which
+// may be looked at, or not, with a sentence that names the file; never by another shape.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

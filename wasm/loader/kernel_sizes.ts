@@ -1,5 +1,5 @@
-// kernel_sizes.ts: a kernel's line as parts, and what the caller gave held against them: names, types, lengths,
-// sizes and the rules that they keep.
+// kernel_sizes.ts: a kernel's line as parts, and what the caller gave held against them: names, types,
+// lengths, sizes and the rules that they keep.
 import { SeqmixError } from './error.js';
 import { COMPUTED } from './kernel_table.js';
 

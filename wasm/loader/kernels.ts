@@ -1,6 +1,6 @@
 // kernels.ts: the engine's kernels on the caller's arrays, as the lines of KERNELS say, which are made of
-// kernels/kernels.txt. A call checks names, types, lengths and sizes (kernel_sizes.ts), copies the arrays into
-// the module's memory, runs the kernel there and copies the results out. Nothing is computed here.
+// kernels/kernels.txt. A call checks names, types, lengths and sizes (kernel_sizes.ts), copies the arrays
+// into the module's memory, runs the kernel there and copies the results out. Nothing is computed here.
 import { notInSmall, SeqmixError } from './error.js';
 import {
     type Bytes,

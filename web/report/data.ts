@@ -1,4 +1,5 @@
-// data.ts: what `seqmix report` writes into the page (cli/commands/grid/report.c), and the names of its settings.
+// data.ts: what `seqmix report` writes into the page (cli/commands/grid/report.c), and the names of its
+// settings.
 import { MARKS, type Mark } from '../core/marks.ts';
 
 export type Keys = Record<string, string | undefined>;

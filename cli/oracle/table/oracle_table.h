@@ -1,4 +1,4 @@
-// oracle_table.h: the words that the tables of mechanisms are written in; its functions are in oracle_parts.c.
+// oracle_table.h: the words that the tables of mechanisms are written in; functions are in oracle_parts.c.
 #ifndef CLI_ORACLE_TABLE_H
 #define CLI_ORACLE_TABLE_H
 
