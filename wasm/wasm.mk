@@ -26,7 +26,9 @@ WASM_FLAGS_wasm := -msimd128 $(WASM_FLAGS_both) -DSMX_HAVE_wasm -DSMX_ISA_NAME=w
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_FLAGS_threads := $(WASM_FLAGS_wasm) -matomics -mbulk-memory -DSMX_TEAM
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
-WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run train graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
+# (the files of a room by name, whatever their folders: linked in that order they come out smaller)
+by_name = $(foreach n,$(sort $(notdir $1)),$(filter %/$n,$1))
+WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run train graph ops equations mixers audit,$(call by_name,$(filter model/$(room)/%,$(MODEL_SRC)))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)

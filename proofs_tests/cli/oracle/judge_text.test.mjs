@@ -89,7 +89,7 @@ test('what cannot be bound is a sentence', () => {
 });
 
 test('a manifest that does not fit together is a sentence: heads, batches, lines of the text', () => {
-    const from = join(manifestOf('kda_core'), '../..'),
+    const from = join(manifestOf('kda_core'), '..'),
         to = join(folder, 'spoilt');
     cpSync(from, to, { recursive: true });
     assert.match(

@@ -166,7 +166,7 @@ function stepped(
         return null;
     if (type === 'int') return String(Math.max(min, Math.min(max, value + by)));
     const [digits = '', power = '0'] = text.toLowerCase().split('e');
-    const places = (digits.split('..')[1] ?? '').length - Number(power);
+    const places = (digits.split('.')[1] ?? '').length - Number(power);
     const next = value + by * 10 ** -places;
     return String(Number(Math.max(min, Math.min(max, next)).toPrecision(12)));
 }

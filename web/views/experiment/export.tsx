@@ -35,7 +35,7 @@ async function give(what: string): Promise<void> {
     if (what === 'share') return share();
     if (what === 'csv') download('seqmix.csv', csv(), 'text/csv');
     else {
-        const [of, kind] = what.split('..') as ['accuracy' | 'loss', 'svg' | 'png'];
+        const [of, kind] = what.split('.') as ['accuracy' | 'loss', 'svg' | 'png'];
         const { svgOf, pngOf } = await import('../../charts/svg.ts');
         for (const entries of groups.value) {
             const svg = svgOf(drawn(entries, of));

@@ -144,7 +144,7 @@ function Proof({ entry }: { entry: Entry }) {
     const stop = step > 0 && step < steps ? `&steps=${step}` : '';
     const command = `build/seqmix train '${textOf(lab(), entry.values)}' --json`;
     const snippet =
-        "import { load } from '../seqmix.js'; const lab = await load(); " +
+        "import { load } from './seqmix.js'; const lab = await load(); " +
         `const run = lab.open('${textOf(lab(), entry.values)}'); run.step(${step || 100});`;
     return (
         <div class="proof-run">

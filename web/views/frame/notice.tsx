@@ -12,7 +12,7 @@ export function Notice() {
             <p>
                 {now.from === 'address' ? 'This link isn’t valid: ' : ''}
                 <strong>{message}</strong>
-                {/[.!?]$/.test(message) ? '' : '..'}{' '}
+                {/[.!?]$/.test(message) ? '' : '.'}{' '}
                 {now.from === 'address' && 'The setup below was left as it was.'}
             </p>
             <button type="button" onClick={dismiss}>

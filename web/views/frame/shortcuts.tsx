@@ -19,7 +19,7 @@ interface Shortcut {
 }
 export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 'k', says: 'start or pause', does: () => (playing.value ? pause() : play()) },
-    { keys: '..', says: 'one step', does: stepOnce },
+    { keys: '.', says: 'one step', does: stepOnce },
     { keys: 'r', says: 'reset', does: reset },
     { keys: 'u', says: 'undo the last change of the runs, or redo it', does: undo },
     { keys: 'n', says: 'look into the next run', does: () => turn(1) },
