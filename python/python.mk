@@ -12,7 +12,7 @@ $(PY_OUT)/libseqmix_oracle.map: python/native/oracle.h
 
 PY_RUNS := $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o) $(OBJ)/cli/team.o
 PY_ORACLE := $(REF_SRC:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,python/native/oracle cli/arrays/npy cli/files cli/fail model/base/error model/base/json \
-    model/base/number $(addprefix cli/oracle/,oracle_cases oracle_norm compare_formats faults cover cover_draws sets/vectors_table sets/vectors_ranges sets/vectors_margin) \
+    model/base/number $(addprefix cli/oracle/,oracle_cases oracle_run compare_formats faults cover cover_draws sets/vectors_table sets/vectors_ranges sets/vectors_margin) \
     $(patsubst %.c,%,$(wildcard cli/oracle/table/*.c)))
 PY_LIBRARIES := $(PY_OUT)/libseqmix.so $(PY_OUT)/libseqmix_oracle.so
 $(PY_OUT)/libseqmix.so: $(PY_RUNS) $(PY_OUT)/libseqmix.map

@@ -1,5 +1,5 @@
 // oracle_cases.c: binds named arrays and parameters to a mechanism by its declaration, and says in words what
-// does not fit. Mechanisms compute in table/ and ref/; oracle_norm.c is around them.
+// does not fit. Mechanisms compute in table/ and ref/; oracle_run.c runs them.
 #include "oracle_cases.h"
 
 #include <math.h>
@@ -355,7 +355,7 @@ static int take_memory(oracle_case *c) {
     return 0;
 }
 
-int oracle_run(oracle_case *c) {
+int oracle_prepare(oracle_case *c) {
     oracle_declared d;
     if (bind_inputs(c)) return -1;
     defaults(c);
@@ -363,9 +363,7 @@ int oracle_run(oracle_case *c) {
     for (const char *at = c->mechanism->params; oracle_next_declared(&at, &d);)
         if (is_size(&d) && !known_size(c, d.name, strlen(d.name)))
             return oracle_fail(c, "the parameter %s is missing", d.name);
-    if (take_memory(c)) return -1;
-    if (oracle_compute(c)) return c->error.message[0] ? -1 : oracle_fail(c, "not enough memory");
-    return 0;
+    return take_memory(c);
 }
 
 void oracle_close(oracle_case *c) {

@@ -88,6 +88,7 @@ struct oracle_case {
 // then close (close also after a failure).
 int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params, const json *mode);
 int oracle_set(oracle_case *c, const char *name, const npy *value); // copies; "dy" asks for gradients
+int oracle_prepare(oracle_case *c); // oracle_run begins with it: what is given fits, and there is memory
 int oracle_run(oracle_case *c);
 int oracle_compute(oracle_case *c); // once more, of a case that ran; may leave c->error empty
 // Before anything is set: the shapes of all inputs (in their slots) as the parameters and defaults alone fix

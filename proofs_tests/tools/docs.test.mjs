@@ -34,7 +34,8 @@ const copy = mkdtempSync(join(tmpdir(), 'seqmix-docs-'));
 after(() => rmSync(copy, { recursive: true }));
 mkdirSync(join(copy, 'scripts'));
 cpSync(join(root, 'docs'), join(copy, 'docs'), { recursive: true });
-cpSync(join(root, 'scripts/docs.mjs'), join(copy, 'scripts/docs.mjs'));
+for (const script of ['scripts/docs.mjs', 'scripts/docs-equations.mjs'])
+    cpSync(join(root, script), join(copy, script));
 for (const folder of ['kernels', 'ref', 'model', 'build', 'examples'])
     symlinkSync(join(root, folder), join(copy, folder));
 const table = join(copy, 'docs/definitions.json');

@@ -1,4 +1,4 @@
-// oracle_norm.c: a mechanism computes, on queries and keys that are normed where it is asked.
+// oracle_run.c: a mechanism computes, on queries and keys that are normed where it is asked.
 #include "oracle_cases.h"
 
 #include <math.h>
@@ -65,4 +65,10 @@ int oracle_compute(oracle_case *c) {
     if (!status) status = c->mechanism->run(c);
     norm_rows_back(c, qk, how);
     return status;
+}
+
+int oracle_run(oracle_case *c) {
+    if (oracle_prepare(c)) return -1;
+    if (oracle_compute(c)) return c->error.message[0] ? -1 : oracle_fail(c, "not enough memory");
+    return 0;
 }
