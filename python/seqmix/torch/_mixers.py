@@ -10,14 +10,13 @@ from torch import Tensor
 
 from .._errors import SeqmixError
 from .attention import attention, filtered_projection, landmark_attention, las_attention, linear_attention
-from .convolution import conv1d, iir, long_conv, unit_rows
+from .convolution import conv1d, iir, long_conv, s4d, unit_rows
 from .recurrent import (
     ema,
     gated_delta_rule,
     gated_linear_attention,
     gru,
     lstm,
-    s4d,
     selective_scan,
     taylor_attention,
 )
