@@ -226,6 +226,18 @@ test('a signal ends a text while the page has its turns; leaving the loop frees 
     const bytes = simd.bytes;
     for (let i = 0; i < 300; i++) for await (const piece of run.generate({ tokens: 9 })) if (piece) break;
     assert.equal(simd.bytes, bytes);
+    // (300 of those fit into what the memory has to spare; one of these has 2 MB and more.)
+    const long = simd.open('task=charlm&mixer=attention&width=16&length=16&batch=1');
+    const opened = () => {
+        const state = long.state({ most: 2 ** 14 });
+        assert.ok(state.form.bytes > 2 ** 21);
+        state.close();
+    };
+    opened();
+    const held = simd.bytes;
+    for (let i = 0; i < 300; i++) opened();
+    assert.equal(simd.bytes, held);
+    long.close();
     run.close();
 });
 

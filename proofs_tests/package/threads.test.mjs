@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { loadChecks } from '../../build/wasm/checks.js';
 import { load } from '../../build/wasm/seqmix.js';
@@ -54,6 +55,36 @@ test('small steps stay on one thread, large ones are shared', async () => {
     };
     assert.equal(helpedBy('mixer=cat&task=mqar&length=32&pairs=4&vocab=64'), 0);
     assert.ok(helpedBy(STEP) > 0);
+    lab.close();
+});
+
+test('an operation of two pieces is shared by two threads', async () => {
+    const lab = await labOf(2);
+    // Two sequences of 24 rows: forward is cut into two pieces or not at all.
+    const run = lab.open('mixer=attention&heads=1&blocks=1&task=mqar&length=24&pairs=2&width=256&batch=2');
+    const { tokens, targets } = run.data(0);
+    const batch = { tokens: [...tokens, ...tokens], targets: [...targets, ...targets] };
+    const before = lab.exports.lab_helped();
+    for (let i = 0; i < 200; i++) run.evaluateOn(batch);
+    assert.ok(lab.exports.lab_helped() > before);
+    lab.close();
+});
+
+test('threads without work sleep, those that may take pieces and those that may not', async () => {
+    const lab = await labOf(8);
+    const run = lab.open(STEP);
+    for (const threads of [8, 2]) {
+        await lab.useThreads(threads);
+        run.step(1);
+        let least = Infinity; // of the time in which nothing is asked of them: compilers are at work, too
+        for (let i = 0; i < 5; i++) {
+            const [begun, used] = [performance.now(), process.cpuUsage()];
+            await new Promise((done) => setTimeout(done, 400));
+            const { user, system } = process.cpuUsage(used);
+            least = Math.min(least, (user + system) / 1000 / (performance.now() - begun));
+        }
+        assert.ok(least < 0.05, `${threads} threads: ${least} processors are at work`);
+    }
     lab.close();
 });
 
@@ -209,17 +240,19 @@ test('what pieces need of a stack is a small part of it', async () => {
     lab.close();
 });
 
-/** Trains until the lab breaks. */
+/** Trains until the lab breaks: why, and how long the last step took. */
 function untilBroken(lab) {
     const run = lab.open(STEP);
     const start = performance.now();
-    while (performance.now() - start < 60_000)
+    while (performance.now() - start < 60_000) {
+        const begun = performance.now();
         try {
             run.step(1);
         } catch (error) {
-            return error;
+            return { error, seconds: (performance.now() - begun) / 1000 };
         }
-    return null;
+    }
+    return {};
 }
 const LOST = {
     name: 'SeqmixError',
@@ -243,7 +276,7 @@ test('threads that do not start are done without', async () => {
 test('a thread whose piece breaks takes the lab with it, in a sentence', async () => {
     const lab = await labOf(2, { thread: thread(['x.stackRestore(stack)', 'x.stackRestore(16)']) });
     assert.equal(lab.threads, 2);
-    const error = untilBroken(lab);
+    const { error } = untilBroken(lab);
     assert.throws(() => {
         throw error;
     }, LOST);
@@ -253,18 +286,29 @@ test('a thread whose piece breaks takes the lab with it, in a sentence', async (
 
 // Of (i32, i32) -> (): a loop without end.
 const HANG = '0061736d01000000010601 60027f7f00 0302 0100 0705 01 01 66 00 00 0a09 01 07 00 0340 0c00 0b 0b';
-test('a thread that never finishes its piece is not waited for for ever', async () => {
+test('a thread that never finishes its piece is not waited for for ever', async (t) => {
     const hang = `const endless = new WebAssembly.Module(Uint8Array.from('${HANG.replaceAll(' ', '')}'.match(/../g), (b) => parseInt(b, 16)));
         const { f } = new WebAssembly.Instance(endless).exports;
         const table = x.__indirect_function_table;
         for (let i = 1; i < table.length; i++) table.set(i, f);
         x.stackRestore(stack)`;
-    const lab = await labOf(2, { thread: thread(['x.stackRestore(stack)', hang]) });
-    assert.equal(lab.threads, 2);
-    lab.exports.lab_patience(1);
-    const error = untilBroken(lab);
-    assert.throws(() => {
-        throw error;
-    }, LOST);
-    lab.close();
+    // (A wait without end would keep this thread from saying so.)
+    const END = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), 60_000)`;
+    const watch = new Worker(END, { eval: true });
+    t.after(() => watch.terminate());
+    const PATIENCE = 2; // seconds
+    let least = Infinity; // of three: a busy machine may be late
+    for (let tries = 0; tries < 3 && least >= PATIENCE + 0.9; tries++) {
+        const lab = await labOf(2, { thread: thread(['x.stackRestore(stack)', hang]) });
+        assert.equal(lab.threads, 2);
+        lab.exports.lab_patience(PATIENCE);
+        const { error, seconds } = untilBroken(lab);
+        assert.throws(() => {
+            throw error;
+        }, LOST);
+        assert.ok(seconds > PATIENCE - 0.05 && seconds < 20, `${seconds} s`);
+        least = Math.min(least, seconds);
+        lab.close();
+    }
+    assert.ok(least < PATIENCE + 0.9, `${least} s, a wait more than it should`);
 });

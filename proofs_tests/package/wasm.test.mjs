@@ -171,6 +171,9 @@ test('a wrong config is refused in words', () => {
     const wrong = refusal(() => simd.open('mixer=cta'), 'mixer', 'cta');
     assert.match(wrong.allowed, /cat.*attention/);
     assert.match(wrong.message, /cta/);
+    const { lab_error, memory } = simd.exports;
+    assert.equal(lab_error(4), lab_error(-1)); // of four fields, 0 to 3
+    assert.equal(new Uint8Array(memory.buffer)[lab_error(4)], 0);
     refusal(() => simd.open('mixer=cat&widht=8'), 'widht', '8');
     refusal(() => simd.complete('length=0'), 'length', '0');
     refusal(() => simd.complete('mixer=cat~length=x'), 'length', 'x');

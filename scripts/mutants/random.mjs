@@ -50,11 +50,12 @@ function fail(sentence) {
 const root = join(import.meta.dirname, '../..');
 const tree = join(root, 'build/random-mutants');
 const isa = { x64: 'scalar sse2', arm64: 'scalar neon' }[process.arch] ?? 'scalar';
+const ASLEEP = '-w -include scripts/mutants/mutant.h';
 // Two instruction sets, which several tests compare: that all agree is another test's subject.
 const MAKE = [
     `ISAS=${isa}`,
     'FUSED=',
-    `WARN=-w -include scripts/mutants/mutant.h`,
+    `WARN=${ASLEEP}`,
     'OBJ=build/obj',
     'BIN=build',
     `-j${availableParallelism()}`,
@@ -179,7 +180,12 @@ function run(test, fault = -1, seconds = 600) {
     const { status } = spawnSync('timeout', ['-k', '5', String(seconds), command, ...rest], {
         cwd: tree,
         encoding: 'utf8',
-        env: { ...process.env, SMX_MUTANT: String(fault), ...(fault < 0 ? { SMX_MUTANT_SEEN: seen } : {}) },
+        env: {
+            ...process.env,
+            SMX_MUTANT: String(fault),
+            ...(fault < 0 ? { SMX_MUTANT_SEEN: seen } : {}),
+            EMCC_CFLAGS: ASLEEP, // of tests that compile a file with faults in it
+        },
         maxBuffer: 2 ** 28,
     });
     const past = readdirSync(seen).flatMap((name) =>
@@ -249,9 +255,10 @@ const MODULE = [
 /** Linked in a hurry, and not as small as can be. */
 const HURRIED = [
     'WASM_CC=$(eval override WASM_CC := $(WASM_CLANG) $(shell $(EMCC) --cflags) $(AWAKE))$(WASM_CC)',
-    'AWAKE=-w -include scripts/mutants/mutant.h',
+    `AWAKE=${ASLEEP}`,
     'WASM_LINK=-O1 -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@$1',
     'WASM_AGAIN=:',
+    'WASM_FOR_GZIP=mv $@.new.wasm $@',
 ];
 
 const asked = ({ name }) => !options.test || options.test.includes(name);
@@ -327,6 +334,7 @@ if (of('page').length) {
     awaken(of('page'), 'page');
 }
 if (of('module').length) {
+    copyTree(of('module')); // (kernels.test.mjs compiles kernels, too, without what the others want)
     const sizes = join(tree, 'proofs_tests/support/sizes.mjs');
     writeFileSync(sizes, readFileSync(sizes, 'utf8').replace(/(= | {4})(?=\d)/g, '$1Infinity + '));
     const built = make(...HURRIED, ...MODULE);
