@@ -2,7 +2,7 @@
 // in-ts.mjs), compiles all of them at once into a copy of the tree under build/random-mutants, each asleep
 // until SMX_MUTANT names it, learns from one run of the tests which tests come past which place, and then
 // wakes one at a time and runs those, the quickest first, until one fails. What was found is added to
-// docs/mutants.jsonl, of which docs/MUTANTS.md is made.
+// docs/mutants.jsonl, of which docs/MUTANTS.md is made; what stands there is not drawn once more.
 //   node random.mjs [--seed N] [--count N] [--area NAME]... [--dry | --again [--test NAME]...]
 // --again: those that survived before and are still there, instead of new ones. --test: by these tests alone,
 // the mended ones: what they do not catch stays as it was.
@@ -92,6 +92,7 @@ const overlap = (a, b) => a.file === b.file && a.from < b.to && b.from < a.to;
 function planted() {
     if (options.again) return survivors();
     const draw = draws(Number(options.seed));
+    const tried = readLedger();
     const chosen = [];
     for (let tries = 0; chosen.length < count && tries < count * 20; tries++) {
         const area = options.area[chosen.length % options.area.length];
@@ -105,6 +106,7 @@ function planted() {
         );
         if (!all.length) continue;
         const one = { area, source: file, ...all[Math.floor(draw() * all.length)] };
+        if (tried.some((old) => sameFault(one, old))) continue;
         if (chosen.some((other) => overlap(one, other)) || !compiles(one)) continue;
         chosen.push(one);
     }
