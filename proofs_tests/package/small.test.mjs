@@ -122,6 +122,7 @@ test('every task: the same words, or where it is', () => {
     const names = whole.config.tasks.map(({ name }) => name).filter((name) => name !== 'own');
     const configs = names.map((name) => [name, `mixer=cat&task=${name}&width=8&batch=2&steps=2`]);
     assert.deepEqual(elsewhere(configs), ELSEWHERE.tasks);
+    assert.throws(() => small.open('mixer=cta'), { key: 'mixer' }); // not its sentence:
     assert.ok(isElsewhere(() => small.table(new TextEncoder().encode('a,b\n1,2\n'))));
 });
 
