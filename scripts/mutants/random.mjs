@@ -152,20 +152,23 @@ const left = new Set(['build', 'node_modules', 'dist', 'data', '.git']);
 function copyTree(faults) {
     mkdirSync(tree, { recursive: true });
     for (const name of readdirSync(root))
-        if (!left.has(name))
+        if (!left.has(name)) {
+            rmSync(join(tree, name), { recursive: true, force: true }); // what has moved since, too
             cpSync(join(root, name), join(tree, name), {
                 recursive: true,
                 preserveTimestamps: true,
                 filter: (from) => !/node_modules/.test(from),
             });
+        }
     if (!existsSync(join(tree, 'node_modules')))
         symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+    // What ever had faults is written anew, and so compiled anew: its copy is older than what was made of it.
     const changed = join(tree, 'changed.txt');
-    if (existsSync(changed))
-        for (const file of readFileSync(changed, 'utf8').split('\n').filter(Boolean))
-            if (existsSync(join(root, file))) writeFileSync(join(tree, file), readFileSync(join(root, file)));
+    const before = existsSync(changed) ? readFileSync(changed, 'utf8').split('\n').filter(Boolean) : [];
+    for (const file of before)
+        if (existsSync(join(root, file))) writeFileSync(join(tree, file), readFileSync(join(root, file)));
     const files = [...new Set(faults.map(({ file }) => file))];
-    writeFileSync(changed, files.join('\n'));
+    writeFileSync(changed, [...new Set([...before, ...files])].join('\n'));
     for (const file of files)
         writeFileSync(join(tree, file), withFaults(file, faults), file.endsWith('.ts') ? 'utf8' : 'latin1');
 }
