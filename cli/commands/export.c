@@ -32,15 +32,15 @@ typedef struct {
     int failed;
 } writer;
 static void put(writer *w, const char *text, size_t n) {
-    if (w->n + n + 1 > w->room) {
-        w->room = 2 * (w->n + n) + 4096;
-        char *longer = realloc(w->text, w->room);
-        if (!longer) {
+    if (w->n + n + 1 > w->room && !w->failed) {
+        const size_t room = 2 * (w->n + n) + 4096;
+        char *longer = realloc(w->text, room);
+        if (longer)
+            w->text = longer, w->room = room;
+        else
             w->failed = 1;
-            return;
-        }
-        w->text = longer;
     }
+    if (w->failed) return;
     memcpy(w->text + w->n, text, n);
     w->n += n;
     w->text[w->n] = 0;
@@ -52,7 +52,7 @@ static void say(writer *w, const char *format, ...) {
     va_start(list, format);
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    if (!w->failed) put(w, line, strlen(line));
+    put(w, line, strlen(line));
 }
 
 // ---- The functions that are used --------------------------------------------------------------------------
@@ -248,8 +248,9 @@ static int write_module(writer *w, smx_run *run, smx_error *e) {
     const mixer *m = mixer_of(c);
     const int own_residual = m->has_residual && m->has_residual(c);
     // A text of one's own brings its keys; a built-in's text stands for itself.
-    char *as_text = strcmp(m->name, "equations") ? cli_text_config(c, equations, own_residual) : NULL;
-    told = as_text ? config_parse(as_text, 0, e) : c;
+    const int built_in = strcmp(m->name, "equations") != 0;
+    char *as_text = built_in ? cli_text_config(c, equations, own_residual) : NULL;
+    told = !built_in ? c : as_text ? config_parse(as_text, 0, e) : NULL;
     params p = {.seed = 0};
     graph *g = told ? graph_new(GRAPH_EVAL, &p, 1, c->common.length) : NULL;
     equation_trace *t = malloc(sizeof *t);

@@ -125,6 +125,17 @@ test('a claim holds while its worker lives: of the dead, and of a host unheard o
     assert.equal(tried(of(999999, 1)).status, 0);
     assert.equal(tried(of(process.pid, 1)).status, 0);
     assert.equal(tried(of(process.pid, began(process.pid)), 500).status, 75);
+    // Beside a result: a dead one's goes, which was killed before it took its claim away; another's stays.
+    assert.equal(job(tiny, out).status, 0);
+    for (const [text, stays] of [
+        [of(999999, 1), false],
+        [other, true],
+    ]) {
+        writeFileSync(claim, text);
+        assert.equal(job(tiny, out).status, 0);
+        assert.equal(existsSync(claim), stays);
+    }
+    rmSync(claim);
 });
 
 // ---- What changes under a grid

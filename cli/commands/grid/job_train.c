@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/grid/builds.h"
@@ -198,7 +199,11 @@ int job_work_on(job_work *w, int *computed) {
     char who[CLAIM_WHO];
     *computed = 0;
     int status = job_find_paths(w) ? 2 : job_is_done(w);
-    if (status) return status == 1 ? 0 : status;
+    if (status == 1) { // whoever was killed between the result and the claim's end left the claim
+        if (!access(w->claim, F_OK) && !claim_take(w->claim, w->j.config, who)) claim_release();
+        return 0;
+    }
+    if (status) return status;
     if (job_make_folder(w)) return 2;
     // Before a run is opened: a signal that comes while it is read ends with 75, too.
     const signals_rules rules = {.save = w->checkpoint,
