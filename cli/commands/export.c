@@ -209,6 +209,7 @@ static void put_mixer(writer *w, const python_names *names, const tensor *y, con
 }
 
 static void put_names(writer *w, const smx_run *run) {
+    if (!smx_run_tensor_count(run)) w->failed = 1; // every run has weights: there is no memory for their list
     say(w, "NAMES = {\n");
     for (size_t i = 0; i < smx_run_tensor_count(run); i++) {
         smx_tensor t;

@@ -143,7 +143,7 @@ typedef struct {
     uint32_t rank, shape[4];
     int is_weight;
 } smx_tensor;
-size_t smx_run_tensor_count(const smx_run *run);
+size_t smx_run_tensor_count(const smx_run *run); // 0: no memory for the list
 int smx_run_tensor_at(const smx_run *run, size_t i, smx_tensor *tensor);
 int smx_run_tensor(const smx_run *run, const char *name, smx_tensor *tensor, smx_error *error);
 // Write a weight: `count` finite numbers in place of those of the weight `name`, in its layout (row-major).

