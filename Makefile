@@ -272,7 +272,7 @@ card: dist/index.html ## write again web/card.png, what a link to the page shows
 	@node scripts/card.mjs
 .PHONY: records card
 
-ranking: build/seqmix ## measure every mixer on recall, copying, states and MAD at equal weights (about an hour), write docs/RANKING.md
+ranking: build/seqmix ## measure every mixer on recall, copying, states and MAD at equal weights (some hours; goes on where it stopped), write docs/RANKING.md
 	@node scripts/ranking.mjs
 .PHONY: ranking
 
