@@ -250,7 +250,7 @@ const SURPRISES = [
     'recurrence passes 46 %. In the end DeltaProduct does, with every seed (99 to 100 %): two Householder factors a row are what its',
     'authors say that permutations of three want. One factor that may be negative (beta to 2) goes half of the way: 73 % for KDA, 53 for the delta',
     'rule (76 after 6,000 steps), both still learning; Gated DeltaNet, whose state fades, gains nothing by it (49 beside 52). Parity needs the negative',
-    'factor alone: 100 % at once with it, 92 to 96 without. Attention and its relatives stay at 28 to 36 % of S3 however long they train.',
+    'factor alone: 100 % at once with it, 92 to 96 without. Attention and its relatives stay at 29 to 35 % of S3, however long they train.',
     'Of recall at once plain attention, CAT, LaS, DeltaNet, KDA and Comba have all; of those that take longer FoX, HGRN2, Mamba-2,',
     'mLSTM and Based end at 100 as well. What 300 steps say of recall is how fast it is learnt, not whether.',
     '',
