@@ -17,25 +17,34 @@ typedef struct {
     void (*bwd)(float *const *din, const float *dh, const float *const *in, const float *h, size_t L);
 } recurrence;
 
-static uint16_t add_register(program *p, program_kind kind, size_t cols, float number) {
+static uint16_t add_register(program *p, program_kind kind, size_t rows, size_t cols, float number) {
     p->registers[p->n_registers] = (program_register){
-        .rows = 1, .cols = (uint32_t)cols, .kind = (uint8_t)kind, .number = number, .group = 1};
+        .rows = (uint32_t)rows, .cols = (uint32_t)cols, .kind = (uint8_t)kind, .number = number, .group = 1};
     return (uint16_t)p->n_registers++;
 }
-static uint16_t add_step(program *p, program_op op, size_t operands, uint16_t a, uint16_t b) {
-    const unsigned scalar = operands == 2 && p->registers[a].kind == PROGRAM_NUMBER;
-    const uint16_t out = add_register(p, PROGRAM_STEP, COLUMNS, 0.0f);
+// A step of up to three operands; of steps that work entry by entry one may be a scalar.
+static uint16_t add_step(program *p, program_op op, size_t rows, size_t cols, size_t operands, uint16_t a,
+                         uint16_t b, uint16_t c) {
+    const program_register *first = &p->registers[a];
+    const int scalar = op <= PROGRAM_SELECT && operands == 2 && first->cols == 1 && cols > 1;
+    const uint16_t out = add_register(p, PROGRAM_STEP, rows, cols, 0.0f);
     p->steps[p->n_steps++] = (program_step){.out = out,
-                                            .in = {a, b},
+                                            .in = {a, b, c},
                                             .op = (uint8_t)op,
                                             .operands = (uint8_t)operands,
                                             .scalar = (uint8_t)scalar};
     return out;
 }
+static uint16_t unary(program *p, program_op op, uint16_t a) {
+    return add_step(p, op, 1, p->registers[a].cols, 1, a, 0, 0);
+}
+static uint16_t binary(program *p, program_op op, uint16_t a, uint16_t b) {
+    return add_step(p, op, 1, p->registers[b].cols, 2, a, b, 0);
+}
 // Inputs are registers 0 on, then the state; h = decay h + gain is the last step.
 static void end_program(program *p, size_t inputs, uint16_t decay, uint16_t gain) {
-    const uint16_t faded = add_step(p, PROGRAM_MUL, 2, decay, (uint16_t)inputs);
-    const uint16_t out = add_step(p, PROGRAM_ADD, 2, faded, gain);
+    const uint16_t faded = binary(p, PROGRAM_MUL, decay, (uint16_t)inputs);
+    const uint16_t out = binary(p, PROGRAM_ADD, faded, gain);
     p->heads = p->n_states = p->n_outputs = 1;
     p->out_columns = COLUMNS;
     p->n_inputs = p->n_arrays = inputs;
@@ -45,10 +54,10 @@ static void end_program(program *p, size_t inputs, uint16_t decay, uint16_t gain
 }
 static void begin_program(program *p, size_t inputs) {
     for (size_t i = 0; i < inputs; i++) {
-        p->registers[add_register(p, PROGRAM_INPUT, COLUMNS, 0.0f)].of = (uint16_t)i;
+        p->registers[add_register(p, PROGRAM_INPUT, 1, COLUMNS, 0.0f)].of = (uint16_t)i;
         p->columns[i] = COLUMNS;
     }
-    add_register(p, PROGRAM_STATE, COLUMNS, 0.0f);
+    add_register(p, PROGRAM_STATE, 1, COLUMNS, 0.0f);
 }
 
 // minGRU: h_t = (1 - z_t) h_{t-1} + z_t c_t
@@ -75,8 +84,8 @@ static recurrence *mingru(void) {
     program *p = &r.p;
     if (p->n_steps) return &r;
     begin_program(p, 2);
-    const uint16_t one = add_register(p, PROGRAM_NUMBER, 1, 1.0f);
-    const uint16_t rest = add_step(p, PROGRAM_SUB, 2, one, 0), gain = add_step(p, PROGRAM_MUL, 2, 0, 1);
+    const uint16_t one = add_register(p, PROGRAM_NUMBER, 1, 1, 1.0f);
+    const uint16_t rest = binary(p, PROGRAM_SUB, one, 0), gain = binary(p, PROGRAM_MUL, 0, 1);
     end_program(p, 2, rest, gain);
     return &r;
 }
@@ -109,13 +118,12 @@ static recurrence *rglru(void) {
     program *p = &r.p;
     if (p->n_steps) return &r;
     begin_program(p, 3);
-    const uint16_t one = add_register(p, PROGRAM_NUMBER, 1, 1.0f),
-                   two = add_register(p, PROGRAM_NUMBER, 1, 2.0f);
-    const uint16_t decay = add_step(p, PROGRAM_EXP, 1, 0, 0), twice = add_step(p, PROGRAM_MUL, 2, two, 0);
-    const uint16_t square = add_step(p, PROGRAM_EXP, 1, twice, 0),
-                   rest = add_step(p, PROGRAM_SUB, 2, one, square);
-    const uint16_t root = add_step(p, PROGRAM_SQRT, 1, rest, 0), gate = add_step(p, PROGRAM_MUL, 2, root, 1);
-    end_program(p, 3, decay, add_step(p, PROGRAM_MUL, 2, gate, 2));
+    const uint16_t one = add_register(p, PROGRAM_NUMBER, 1, 1, 1.0f),
+                   two = add_register(p, PROGRAM_NUMBER, 1, 1, 2.0f);
+    const uint16_t decay = unary(p, PROGRAM_EXP, 0), twice = binary(p, PROGRAM_MUL, two, 0);
+    const uint16_t square = unary(p, PROGRAM_EXP, twice), rest = binary(p, PROGRAM_SUB, one, square);
+    const uint16_t root = unary(p, PROGRAM_SQRT, rest), gate = binary(p, PROGRAM_MUL, root, 1);
+    end_program(p, 3, decay, binary(p, PROGRAM_MUL, gate, 2));
     return &r;
 }
 
@@ -169,19 +177,6 @@ static void run_loop(bench_row *r) {
 // S = diag(e^g) S;  S += k (beta (v - S^T k))^T;  y = S^T q. a: B, L, H, d, kernel.
 // 0 y, 1 dy, 2 saved, then q, k, v, beta, g and their gradients.
 enum { DELTA_ROWS = 3, DELTA_INPUTS = 5 };
-static uint16_t delta_step(program *p, program_op op, size_t rows, size_t cols, uint16_t a, uint16_t b,
-                           uint16_t c, unsigned scalar) {
-    const uint16_t out = add_register(p, PROGRAM_STEP, cols, 0.0f);
-    p->registers[out].rows = (uint32_t)rows;
-    p->steps[p->n_steps++] = (program_step){.out = out,
-                                            .in = {a, b, c},
-                                            .op = (uint8_t)op,
-                                            .operands = op == PROGRAM_EXP         ? 1
-                                                        : op == PROGRAM_ADD_OUTER ? 3
-                                                                                  : 2,
-                                            .scalar = (uint8_t)scalar};
-    return out;
-}
 static const program *delta_program(size_t H, size_t d) {
     static program made[2];
     program *p = &made[d > 16];
@@ -189,20 +184,17 @@ static const program *delta_program(size_t H, size_t d) {
     uint16_t in[DELTA_INPUTS];
     for (size_t i = 0; i < DELTA_INPUTS; i++) {
         const size_t cols = i == 3 ? 1 : d;
-        in[i] = add_register(p, PROGRAM_INPUT, cols, 0.0f);
+        in[i] = add_register(p, PROGRAM_INPUT, 1, cols, 0.0f);
         p->registers[in[i]].of = (uint16_t)i;
         p->registers[in[i]].stride = (uint32_t)cols;
         p->columns[i] = (uint32_t)(H * cols);
     }
-    const uint16_t S = add_register(p, PROGRAM_STATE, d, 0.0f);
-    p->registers[S].rows = (uint32_t)d;
-    const uint16_t a = delta_step(p, PROGRAM_EXP, 1, d, in[4], 0, 0, 0);
-    const uint16_t R = delta_step(p, PROGRAM_ROWS, d, d, a, S, 0, 0);
-    const uint16_t read = delta_step(p, PROGRAM_VECMAT, 1, d, in[1], R, 0, 0);
-    const uint16_t u = delta_step(p, PROGRAM_SUB, 1, d, in[2], read, 0, 0);
-    const uint16_t w = delta_step(p, PROGRAM_MUL, 1, d, in[3], u, 0, 1);
-    const uint16_t out = delta_step(p, PROGRAM_ADD_OUTER, d, d, R, in[1], w, 0);
-    const uint16_t y = delta_step(p, PROGRAM_VECMAT, 1, d, in[0], out, 0, 0);
+    const uint16_t S = add_register(p, PROGRAM_STATE, d, d, 0.0f), a = unary(p, PROGRAM_EXP, in[4]);
+    const uint16_t R = add_step(p, PROGRAM_ROWS, d, d, 2, a, S, 0);
+    const uint16_t u = binary(p, PROGRAM_SUB, in[2], binary(p, PROGRAM_VECMAT, in[1], R));
+    const uint16_t w = binary(p, PROGRAM_MUL, in[3], u);
+    const uint16_t out = add_step(p, PROGRAM_ADD_OUTER, d, d, 3, R, in[1], w);
+    const uint16_t y = binary(p, PROGRAM_VECMAT, in[0], out);
     p->heads = H, p->n_states = p->n_outputs = 1;
     p->out_columns = H * d;
     p->n_inputs = p->n_arrays = DELTA_INPUTS;

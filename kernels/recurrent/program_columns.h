@@ -56,7 +56,9 @@ SMX_INLINE void prefetch_some(prefetch *f) {
     }
 }
 // steps: calls of prefetch_some until the segment ends
-static void prefetch_over(prefetch *f, size_t steps) { f->lines = f->lines / (steps ? steps : 1) + 1; }
+static void prefetch_over(prefetch *f, size_t steps) {
+    f->lines = smx_private_ahead ? f->lines / (steps ? steps : 1) + 1 : 0;
+}
 static size_t recurrence_steps(const program *p, size_t rows) {
     const size_t pitch = p->by_columns, blocks = pitch / (4 * SMX_W) + pitch % (4 * SMX_W) / SMX_W;
     return p->n_states * blocks * rows;

@@ -2,6 +2,7 @@
 #ifndef SMX_PROGRAM_HEAD_H
 #define SMX_PROGRAM_HEAD_H
 
+#include "kernels/core/ahead.h"
 #include "program_steps.h"
 
 typedef struct {
@@ -68,7 +69,7 @@ enum { PREFETCHED_ROWS = 8 };
 SMX_INLINE void prefetch_row(const head *h, size_t t) {
 #if !defined(__wasm__)
     const program *p = h->p;
-    for (size_t r = 0; r < p->n_registers; r++) {
+    for (size_t r = 0; r < p->n_registers && smx_private_ahead; r++) {
         const program_register *x = &p->registers[r];
         if (x->kind != PROGRAM_INPUT) continue;
         const float *from = h->in[x->of] + t * p->columns[x->of] + column_of(x, h->head);
