@@ -123,6 +123,11 @@ static double differ(judge *j, const param *p, const double *gradient, uint64_t 
     return t ? best : 0;
 }
 
+// Of a parameter: without what stands before the dot.
+static const char *leaf_name(const param *p) {
+    const char *dot = strrchr(p->name, '.');
+    return dot ? dot + 1 : p->name;
+}
 static int judge_rows(check_report *r, judge *j, int gradients_stop, uint64_t seed) {
     const mixer_graph *b = j->b;
     const size_t rows = b->p.count + 1;
@@ -144,11 +149,10 @@ static int judge_rows(check_report *r, judge *j, int gradients_stop, uint64_t se
     for (size_t k = 0, at = 0; k < r->n_rows; k++) {
         const param *p = k ? b->p.list[k - 1] : NULL;
         const size_t n = p ? p->n : b->y->n;
-        const char *dot = p ? strrchr(p->name, '.') : NULL;
         const double top = largest(j->exact + at, n), by = top > 0 ? top : 1;
         check_row *row = &r->rows[k];
         *row = (check_row){.n = n, .difference = -1};
-        snprintf(row->name, sizeof row->name, "%s", p ? (dot ? dot + 1 : p->name) : "y");
+        snprintf(row->name, sizeof row->name, "%s", p ? leaf_name(p) : "y");
         row->error = apart(j->single + at, j->exact + at, n) / by;
         // Sums inside an equation round more often than once.
         row->allowed = (32 * worst[k] + 0x1p-20 * top) / by;
@@ -277,20 +281,27 @@ static int find_leak(check_report *r, const config *c, uint64_t seed, smx_error 
 }
 
 // ---- Gradients over the length, and cost -----------------------------------------------------------------
+// Both passes of a graph of L rows: x drawn from a normal distribution and multiplied by `times`, the
+// gradient at y of length 1, the same in each column of the last row.
+static int run_drawn(mixer_graph *b, const config *c, size_t L, double times, uint64_t seed) {
+    if (mixer_graph_open(b, c, GRAPH_TRAIN, 1, L, NULL) || mixer_graph_start(b, seed, NULL)) return -1;
+    const size_t D = c->common.width;
+    smx_rng random = rng_open(seed, RNG_EVAL, 5);
+    memset(b->p.grad, 0, b->p.total * sizeof *b->p.grad);
+    for (size_t k = 0; k < L * D; k++)
+        b->p.data[b->start->weight->offset + k] = (float)(times * rng_normal(&random));
+    graph_forward(b->g);
+    memset(b->y->grad, 0, b->y->n * sizeof *b->y->grad);
+    for (size_t k = 0; k < D; k++) b->y->grad[(L - 1) * D + k] = 1.0f / sqrtf((float)D);
+    graph_backward(b->g);
+    return 0;
+}
 static void measure_growth(check_report *r, const config *c, uint64_t seed) {
     r->n_lengths = 0;
     for (size_t L = 64; L <= 1024; L *= 2) {
         mixer_graph b;
-        if (!mixer_graph_open(&b, c, GRAPH_TRAIN, 1, L, NULL) && !mixer_graph_start(&b, seed, NULL)) {
+        if (!run_drawn(&b, c, L, 1, seed)) {
             const size_t D = c->common.width;
-            smx_rng random = rng_open(seed, RNG_EVAL, 5);
-            memset(b.p.grad, 0, b.p.total * sizeof *b.p.grad);
-            for (size_t k = 0; k < L * D; k++)
-                b.p.data[b.start->weight->offset + k] = (float)rng_normal(&random);
-            graph_forward(b.g);
-            memset(b.y->grad, 0, b.y->n * sizeof *b.y->grad);
-            for (size_t k = 0; k < D; k++) b.y->grad[(L - 1) * D + k] = 1.0f / sqrtf((float)D);
-            graph_backward(b.g);
             double sum = 0;
             for (size_t k = 0; k < L * D; k++) {
                 const double d = b.p.grad[b.start->weight->offset + k];
@@ -305,6 +316,22 @@ static void measure_growth(check_report *r, const config *c, uint64_t seed) {
     // Where the gradient at y cancels in a norm or a softmax, all that is left is rounding, which may vanish.
     for (size_t i = 0; i < r->n_lengths; i++)
         r->stable &= r->growth[i] <= 100 * fmax(r->growth[0], 0x1p-10) && r->growth[i] < 1e6;
+}
+// Gates shut, exponentials overflow and logarithms meet 0 on inputs that training may come to.
+static void find_not_finite(check_report *r, const config *c, uint64_t seed) {
+    mixer_graph b;
+    const char *found = NULL;
+    if (!run_drawn(&b, c, MOST_LENGTH, CHECK_LARGE, seed)) {
+        for (size_t w = b.p.count; w-- > 0;) {
+            const param *p = b.p.list[w];
+            for (size_t k = 0; k < p->n; k++)
+                if (!isfinite(b.p.grad[p->offset + k])) found = leaf_name(p);
+        }
+        for (size_t k = 0; k < b.y->n; k++)
+            if (!isfinite(b.y->data[k])) found = "y";
+    }
+    snprintf(r->not_finite, sizeof r->not_finite, "%s", found ? found : "");
+    mixer_graph_close(&b);
 }
 static void measure_cost(check_report *r, const config *c) {
     static const size_t lengths[CHECK_COSTS] = {1024, 65536};
@@ -339,7 +366,7 @@ int check_config(check_report *r, const config *c, uint64_t seed, smx_error *err
     }
     const uint64_t env = smx_fpenv_enter();
     if (!status) status = find_leak(r, c, seed, error);
-    if (!status) measure_growth(r, c, seed), measure_cost(r, c);
+    if (!status) measure_growth(r, c, seed), find_not_finite(r, c, seed), measure_cost(r, c);
     r->causal = !r->ahead;
     smx_fpenv_leave(env);
     return status;

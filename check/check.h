@@ -1,6 +1,6 @@
 // check.h: what can be known of a text of equations without training it: does the float32 run compute what
 // the oracle computes, are its gradients gradients, does it see the future and through which equation, do
-// gradients grow with the length, what does it cost.
+// gradients grow with the length, does it stay finite where inputs are large, what does it cost.
 #ifndef SMX_CHECK_H
 #define SMX_CHECK_H
 
@@ -11,7 +11,7 @@
 
 #include "model/settings/config.h"
 
-enum { CHECK_ROWS = 200, CHECK_LENGTHS = 5, CHECK_COSTS = 2 };
+enum { CHECK_ROWS = 200, CHECK_LENGTHS = 5, CHECK_COSTS = 2, CHECK_LARGE = 256 };
 typedef struct {
     char name[24]; // "y", "x", or a weight: of the last two the gradient is judged
     size_t n;
@@ -29,6 +29,7 @@ typedef struct {
     size_t says_ahead;   // what the operations say
     size_t lengths[CHECK_LENGTHS], n_lengths;
     double growth[CHECK_LENGTHS]; // |gradient at x| for a unit gradient at the last row
+    char not_finite[24]; // on inputs CHECK_LARGE times as large: y, or what has such a gradient; "": none
     struct {
         size_t length;
         double flops, bytes; // a token, forward; kept for backward. Below 0: it cannot be built so long
@@ -38,7 +39,8 @@ typedef struct {
 
 // Of a config with mixer=equations. 0, or -1: it cannot be built, the error says why.
 int check_config(check_report *r, const config *c, uint64_t seed, smx_error *error);
-int check_passes(const check_report *r); // seeing ahead is no failure: it is reported
+// (Seeing ahead and what is not finite are no failures: they are reported.)
+int check_passes(const check_report *r);
 
 // Only the first part, on a graph of its own: for who tries many texts. fine: all rows.
 int check_numbers(check_report *r, const config *c, size_t length, uint64_t seed, smx_error *error);

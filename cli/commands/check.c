@@ -56,6 +56,12 @@ static void print_rest(const check_report *r, const char *text) {
             printf("%s %.3g (L %zu)", i ? "," : "", plain(r->growth[i]), r->lengths[i]);
         puts(".");
     }
+    if (*r->not_finite)
+        printf(
+            "On inputs %d times as large %s%s is NOT finite: an exponential, a logarithm or a gate leaves float32.\n",
+            CHECK_LARGE, strcmp(r->not_finite, "y") ? "the gradient of " : "", r->not_finite);
+    else if (r->n_lengths)
+        printf("On inputs %d times as large y and every gradient are finite.\n", CHECK_LARGE);
     for (size_t i = 0; i < CHECK_COSTS; i++)
         if (r->cost[i].flops >= 0)
             printf("At length %zu a token costs %.0f FLOPs forward and %.0f bytes kept for backward.\n",
@@ -89,7 +95,12 @@ static void print_json(const check_report *r) {
         printf("%s{\"length\":%zu,", i ? "," : "", r->lengths[i]);
         json_member("gradient", r->growth[i], "}");
     }
-    printf("],\"cost\":[");
+    printf("],\"large\":{\"times\":%d,\"not_finite\":", CHECK_LARGE);
+    if (*r->not_finite)
+        cli_json_text(r->not_finite);
+    else
+        printf("null");
+    printf("},\"cost\":[");
     for (size_t i = 0, n = 0; i < CHECK_COSTS; i++)
         if (r->cost[i].flops >= 0) {
             printf("%s{\"length\":%zu,", n++ ? "," : "", r->cost[i].length);

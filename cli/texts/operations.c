@@ -82,15 +82,38 @@ static void print_lines(const char *indent, const char *text) {
 }
 static const char *gives(const equation_function *f) { return f->gives ? f->gives : "as its first argument"; }
 
+// What the lines of a scan may call: one of it, or all with `scan`.
+static int scan_help(const char *name) {
+    static const struct {
+        const char *name, *form, *says;
+    } functions[] = {
+#define SCAN_FUNCTION(name, form, says) {name, form, says},
+#include "model/equations/scan_functions.def"
+    };
+    const int all = !strcmp(name, "scan");
+    int found = all;
+    if (all)
+        puts(
+            "scan STATE, ... over TENSOR, ... [by heads|columns|one]: a recurrence, the lines of a row indented "
+            "under it\n  (docs/EQUATIONS.md). A line computes with + - * / @ and calls:");
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (all || !strcmp(name, functions[i].name)) {
+            printf(all ? "  %-25s %s\n" : "%s, in a scan: %s\n", functions[i].form, functions[i].says);
+            found = 1;
+        }
+    return found;
+}
+
 int operation_help(const char *name) {
     const equation_function *f = function_find(name);
     char words[1024];
-    if (!f) return 0;
+    if (!f) return scan_help(name);
     arguments_words(words, sizeof words, f);
     printf("%s: %s\n  arguments  %s\n  gives      %s\n  formula    %s\n  cost       %s multiply-adds a row\n"
            "  oracle     %s\n  for example\n",
            f->name, f->help, words, gives(f), f->formula, f->cost, f->twin);
     print_lines("    ", f->example);
+    scan_help(name);
     return 1;
 }
 

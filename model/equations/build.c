@@ -340,9 +340,9 @@ static int take_number(builder *b, const equation_node *n, const function_argume
     if (v.tensor || !(v.number >= a->least && v.number <= a->most) ||
         (whole && v.number != (double)(size_t)v.number)) {
         char least[NUMBER_TEXT], most[NUMBER_TEXT];
-        fail(b, n, "%s must be a %snumber from %s to %s%s", a->name, whole ? "whole " : "",
-             number_write(least, a->least), number_write(most, a->most),
-             strcmp(a->name, "to") ? "" : "; sqrt(x) is a root, 1 / x the power -1");
+        fail(b, n, "%s must be a %snumber from %s to %s%s", strcmp(a->name, "to") ? a->name : "a power",
+             whole ? "whole " : "", number_write(least, a->least), number_write(most, a->most),
+             strcmp(a->name, "to") ? "" : POWERS);
         return -1;
     }
     c->number[i] = (size_t)v.number;

@@ -381,7 +381,7 @@ static value product(walk *w, const equation_node *n) {
 }
 static int fits(walk *w, const equation_node *n, size_t left, size_t right) {
     if (left == right) return 1;
-    fail(w, n, "%zu columns left of @ meet %zu rows", left, right);
+    fail(w, n, "%zu columns left of @ meet %zu rows in each head", left, right);
     return 0;
 }
 static value diagonal(walk *w, const equation_node *n) {
@@ -485,22 +485,20 @@ static const struct {
 } unaries[] = {{"exp", PROGRAM_EXP},           {"log", PROGRAM_LOG},   {"sqrt", PROGRAM_SQRT},
                {"tanh", PROGRAM_TANH},         {"silu", PROGRAM_SILU}, {"sigmoid", PROGRAM_SIGMOID},
                {"softplus", PROGRAM_SOFTPLUS}, {"relu", PROGRAM_RELU}, {"abs", PROGRAM_ABS}};
-static const char *const others[] = {"max",      "min",  "select",    "sum",       "dot",
-                                     "outer",    "diag", "part",      "power",     "softmax",
-                                     "unitnorm", "rms",  "layernorm", "transpose", "size"};
+static const char *const functions[] = {
+#define SCAN_FUNCTION(name, form, says) name,
+#include "scan_functions.def"
+};
 static int is_function(const char *name) {
-    for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
-        if (!strcmp(unaries[i].name, name)) return 1;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(others[i], name)) return 1;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (!strcmp(functions[i], name)) return 1;
     return 0;
 }
 static const char *nearest(const char *name) {
-    const char *best = unaries[0].name;
-    for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
-        if (name_distance(name, unaries[i].name) < name_distance(name, best)) best = unaries[i].name;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (name_distance(name, others[i]) < name_distance(name, best)) best = others[i];
+    if (!strcmp(name, "norm")) return "sqrt(dot(a, a))";
+    const char *best = functions[0];
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (name_distance(name, functions[i]) < name_distance(name, best)) best = functions[i];
     return best;
 }
 static value power(walk *w, const equation_node *n) {
@@ -510,8 +508,7 @@ static value power(walk *w, const equation_node *n) {
     const double times = w->failed ? 0 : size_value(w, at[1]);
     if (w->failed) return NOTHING;
     if (!(times >= 1 && times <= 64 && times == (double)(size_t)times))
-        return fail(w, at[1],
-                    "a power is a whole number from 1 to 64; sqrt(x) is a root, 1 / x the power -1");
+        return fail(w, at[1], "a power is a whole number from 1 to 64" POWERS);
     value square = x, y = NOTHING;
     for (size_t n_times = (size_t)times; n_times && !w->failed; n_times >>= 1) {
         if (n_times & 1) y = y == NOTHING ? square : binary(w, n, PROGRAM_MUL, y, square, "");

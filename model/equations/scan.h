@@ -8,6 +8,9 @@
 #include "model/graph/graph.h"
 #include "syntax.h"
 
+// What else may be meant where an exponent is not a whole number.
+#define POWERS "; sqrt(x) is a root, 1 / x the power -1, exp(-softplus(-z) / n) the n-th root of sigmoid(z)"
+
 enum {
     SCAN_LINES = 64,
     SCAN_NUMBERS = 80,

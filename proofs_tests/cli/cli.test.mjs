@@ -563,6 +563,12 @@ test('help lists every mixer and task, and tells of one key', () => {
     assert.match(seqmix('help', 'filter').stdout, /taps/);
     assert.match(seqmix('help', 'train').stdout, /^seqmix train 'CONFIG'.*\n[^]*--save-every N\|Ns /);
     assert.match(seqmix('help', 'mixer').stdout, /CAT/);
+    assert.match(
+        seqmix('help', 'scan').stdout,
+        /^scan STATE.*\n[^]*\n {2}outer\(a, b\) .*\n[^]*\n {2}size\(a\) /,
+    );
+    assert.match(seqmix('help', 'outer').stdout, /^outer\(a, b\), in a scan: .*\n$/);
+    assert.match(seqmix('help', 'softplus').stdout, /^softplus: [^]*\nsoftplus\(a\), in a scan: .*\n$/);
     assert.equal(seqmix('--version').stdout, 'seqmix 0.1.0\n');
 });
 
@@ -826,6 +832,12 @@ test('check: the texts of examples/equations pass, a leak is told with its line'
         ['ytrue', 'ftrue', 'wtrue', 'xtrue'],
     );
     assert.ok(report.growth.length && report.cost.length);
+    assert.deepEqual(report.large, { times: 256, not_finite: null });
+    const root = 'y%20=%20x%20*%20exp(log(sigmoid(x%20@%20w))%20/%2016)';
+    assert.match(
+        seqmix('check', `mixer=equations&eq=${root}${size}`).stdout,
+        /On inputs 256 times as large the gradient of w is NOT finite/,
+    );
 });
 
 test('equations: a built-in as text, its config trains the same run, eq=@FILE reads one', () => {

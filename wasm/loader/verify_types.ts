@@ -152,6 +152,9 @@ export interface EquationCheck {
     }[];
     /** |gradient at x| for a unit gradient at the last row. */
     readonly growth: readonly { readonly length: number; readonly gradient: number | null }[];
+    /** What is not finite on inputs `large` times as large: y, or what has such a gradient; '': nothing. */
+    readonly large: number;
+    readonly notFinite: string;
     /** Of a token: FLOPs forward, bytes kept for backward; below 0: it cannot be built so long. */
     readonly cost: readonly {
         readonly length: number;

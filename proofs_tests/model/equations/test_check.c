@@ -252,6 +252,23 @@ static void growing_gradients_are_told(void **state) {
     for (size_t i = 0; i < CHECK_COUNT(cancel); i++) assert_true(checked(cancel[i]).stable);
 }
 
+// sigmoid(z) is 0 below -103: its logarithm is not finite, and where it is multiplied by what is 0 there, y
+// is right and the gradient is not.
+static void what_large_inputs_break_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *not_finite;
+    } cases[] = {{"y = exp(-softplus(-(x @ w_a)) / 16) * x", ""},
+                 {"y = exp(log(sigmoid(x @ w_a)) / 16) * x", "w_a"},
+                 {"y = exp(x @ w_a)", "y"}};
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        check_trying("%s", cases[i].text);
+        const check_report r = checked(cases[i].text);
+        assert_string_equal(r.not_finite, cases[i].not_finite);
+        assert_true(check_passes(&r));
+    }
+}
+
 // A text of no step at all.
 static void the_input_itself_passes(void **state) {
     (void)state;
@@ -318,6 +335,7 @@ int main(void) {
         cmocka_unit_test(long_means_keep_their_digits),
         cmocka_unit_test(leaks_are_blamed),
         cmocka_unit_test(growing_gradients_are_told),
+        cmocka_unit_test(what_large_inputs_break_is_told),
         cmocka_unit_test(the_input_itself_passes),
         cmocka_unit_test(another_computation_is_noticed),
     };

@@ -498,8 +498,11 @@ static const struct {
 } typed[] = {
     {"y = x * gain",
      "gain is a function: gain(...) (@ is the product with a matrix, conv a filter, * w[width] a gain)"},
-    {"y = x^0.5", "to must be a whole number from 1 to 64; sqrt(x) is a root, 1 / x the power -1"},
-    {"y = x ** -1", "; sqrt(x) is a root, 1 / x the power -1"},
+    {"y = x^0.5",
+     "a power must be a whole number from 1 to 64; sqrt(x) is a root, 1 / x the power -1, exp(-softplus(-z) / n) "
+     "the n-th root of sigmoid(z)"},
+    {"y = x ** -1",
+     "; sqrt(x) is a root, 1 / x the power -1, exp(-softplus(-z) / n) the n-th root of sigmoid(z)"},
     {"y = max(x, 0)",
      "b is a number; it must be a tensor; max(x, 0) is relu(x), 0 * x + 2 is a tensor of twos"},
     {"y = x @ x",
@@ -542,7 +545,8 @@ static const struct {
     {"y = clamp(x, 0, 1)", "the nearest is max(a, b)"},
     {"scan h[x] over x\n h += x\ny = h", "; a line is name = value, h = h + x for h += x"},
     {"scan h[x] over x\n h = h[t-1] + x\ny = h", "; a state holds the row before, part(k, j, n) has columns"},
-    {"scan h[x] over x\n h = h + x^0.5\ny = h", "; sqrt(x) is a root, 1 / x the power -1"},
+    {"scan h[x] over x\n h = h + x^0.5\ny = h",
+     "; sqrt(x) is a root, 1 / x the power -1, exp(-softplus(-z) / n) the n-th root of sigmoid(z)"},
     {"scan h[x] over x\n h = h + gelu(x)\ny = h",
      "a scan has no function gelu: it stands in a line above; the nearest is relu"},
 };

@@ -351,7 +351,7 @@ static void test_examples(void **state) {
     static const char *const names[] = {
         "kda",   "gated_delta2",         "deltaproduct", "rwkv7",  "mlstm", "slstm", "hgrn2",
         "rglru", "gated_delta_negative", "comba",        "mingru", "ttt",   "fox",   "dplr",
-        "gqa",   "differential",         "softcap",      "sinks"};
+        "gqa",   "differential",         "softcap",      "sinks",  "gsa"};
     static char text[9000];
     static check_report r;
     smx_error e;
@@ -369,6 +369,7 @@ static void test_examples(void **state) {
                 check_fail("%s: %s is off by %.3g of %.3g, by differences %.3g", names[i], r.rows[k].name,
                            r.rows[k].error, r.rows[k].allowed, r.rows[k].difference);
         assert_true(r.causal);
+        assert_string_equal(r.not_finite, "");
         config_free(c);
     }
 }

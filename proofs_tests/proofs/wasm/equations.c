@@ -172,7 +172,7 @@ const char *verify_equations_check(const char *text) {
             put_number(&to, "gradient", r->growth[i]);
             put(&to, "}");
         }
-        put(&to, "],\"cost\":[");
+        put(&to, "],\"large\":%d,\"notFinite\":\"%s\",\"cost\":[", CHECK_LARGE, r->not_finite);
         for (size_t i = 0; i < CHECK_COSTS; i++) {
             put(&to, "%s{\"length\":%zu", i ? "," : "", r->cost[i].length);
             put_number(&to, "flops", r->cost[i].flops);

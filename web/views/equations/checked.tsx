@@ -69,7 +69,7 @@ export function Checked({ config, ready, text }: { config: string; ready: boolea
 
 function Report({ report, text }: { report: EquationCheck; text: string }) {
     const number = (value: number | null) => (value === null ? '∞' : show(value));
-    const { ahead, aheadLine, growth } = report;
+    const { ahead, aheadLine, growth, large, notFinite } = report;
     const cost = report.cost.filter(({ flops }) => flops !== null && flops >= 0);
     return (
         <>
@@ -90,6 +90,13 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                     : |dx|{' '}
                     {growth.map(({ length, gradient }) => `${number(gradient)} (L ${length})`).join(', ')}
                 </Verdict>
+                {growth.length > 0 && (
+                    <Verdict good={notFinite ? 0 : 1}>
+                        {notFinite
+                            ? `on inputs ${large} times as large ${notFinite === 'y' ? '' : 'the gradient of '}${notFinite} is not finite`
+                            : `on inputs ${large} times as large y and every gradient are finite`}
+                    </Verdict>
+                )}
             </ul>
             <div class="scroll" tabIndex={0} role="group" aria-label="Check of each weight">
                 <table>
