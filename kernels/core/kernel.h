@@ -31,6 +31,7 @@ static inline size_t smx_round_up(size_t n, size_t to) { return (n + to - 1) / t
 
 // A state that decays for long ends among the subnormal numbers, where an operation takes a hundred cycles.
 // Recurrences call this between segments of rows: what lies below 2^-96 becomes zero. n is a multiple of 16.
+/*@ PURE */
 SMX_INLINE v16 settled(v16 x) { return v16_select(v16_lt(v16_abs(x), v16_set(0x1p-96f)), v16_set(0.0f), x); }
 SMX_INLINE void smx_settle(float *state, size_t n) {
     for (size_t i = 0; i < n; i += 16) v16_store(state + i, settled(v16_load(state + i)));

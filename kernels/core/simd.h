@@ -122,8 +122,10 @@ SMX_INLINE vf vi_float(vi b) {
 }
 /*@ PURE */
 SMX_INLINE vi vf_lt(vf a, vf b) { return -(a < b); }
+/*@ PURE */
 SMX_INLINE vi vf_le(vf a, vf b) { return -(a <= b); }
 SMX_INLINE vi vf_eq(vf a, vf b) { return -(a == b); }
+/*@ PURE */
 SMX_INLINE vi vi_gt(vi a, vi b) { return -(a > b); }
 SMX_INLINE vf vi_convert(vi a) { return (float)a; }
 /*@ requires 0 <= s < 32;
@@ -147,6 +149,7 @@ SMX_INLINE vi vi_add(vi a, vi b) { return a + b; }
 SMX_INLINE vf vf_select(vi mask, vf yes, vf no) {
     return vi_float((vf_bits(yes) & mask) | (vf_bits(no) & ~mask));
 }
+/*@ PURE */
 SMX_INLINE vf vf_abs(vf x) { return vi_float(vf_bits(x) & vi_set(0x7fffffff)); }
 SMX_INLINE vf vf_neg(vf x) { return vi_float(vf_bits(x) ^ vi_set((int32_t)0x80000000u)); }
 // a > b ? a : b: the second operand where either is NaN or both are zero, as x86's own instruction has it.
@@ -251,7 +254,9 @@ SMX_INLINE v16 v16_madd(v16 a, v16 b, v16 c) {
     SMX_EACH c.r[r] = vf_madd(a.r[r], b.r[r], c.r[r]);
     return c;
 }
+/*@ PURE */
 SMX_INLINE v16 v16_select(m16 m, v16 yes, v16 no) {
+    /*@ EACH(yes.r, \true) */
     SMX_EACH yes.r[r] = vf_select(m.r[r], yes.r[r], no.r[r]);
     return yes;
 }
@@ -337,12 +342,14 @@ SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 }
 
 // x, of which lanes below n are multiplied by a.
+/*@ PURE */
 SMX_INLINE v16 v16_scale_below(v16 x, float a, int n) {
 #if SMX_W == 16
     x.r[0] =
         (vf)_mm512_mask_mul_ps((__m512)x.r[0], (__mmask16)((1u << n) - 1), (__m512)x.r[0], _mm512_set1_ps(a));
 #else
     static const int32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    /*@ EACH(x.r, \true) */
     SMX_EACH {
         const vi lane = *(const vi_u *)(lanes + r * SMX_W);
         if (n >= (r + 1) * SMX_W)
@@ -391,9 +398,15 @@ SMX_INLINE v16 v16_alternating(float even) {
 
 // to [4][ldt] = the transpose of 4 x 4 floats of from [4][ldf].
 #if SMX_W == 1
+/*@ requires ldt <= MOST && ldf <= MOST && ROWS_OF(to, 4, ldt, 4) && READ_ROWS(from, 4, ldf, 4);
+    assigns to[0 .. 3 * ldt + 3];
+    exits \false; */
 SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf) {
-    for (size_t i = 0; i < 4; i++)
-        for (size_t j = 0; j < 4; j++) to[j * ldt + i] = from[i * ldf + j];
+    /*@ loop invariant 0 <= i <= 4; loop assigns i, to[0 .. 3 * ldt + 3]; loop variant 4 - i; */
+    for (size_t i = 0; i < 4; i++) /*@ assert reaches(i, 4, ldf); */
+        /*@ loop invariant 0 <= j <= 4; loop assigns j, to[0 .. 3 * ldt + 3]; loop variant 4 - j; */
+        for (size_t j = 0; j < 4; j++) /*@ assert reaches(j, 4, ldt); */
+            to[j * ldt + i] = from[i * ldf + j];
 }
 #else
 typedef float f4 __attribute__((vector_size(16)));

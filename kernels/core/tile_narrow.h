@@ -73,6 +73,9 @@ SMX_INLINE size_t panel_width(void) {
     return TILE_N;
 }
 // As tile_product.
+/*@ requires m <= MOST && n <= MOST && k <= MOST && k * ca <= MOST && k * rb <= MOST;
+    requires m > 0 && n > 0 ==> IN_TILE(m, n, k);
+    assigns INTO(c); */
 SMX_INLINE void product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb,
                         size_t m, size_t n, size_t k, int add) {
 #ifdef SMX_NARROW

@@ -37,6 +37,10 @@ typedef struct {
     int steady;
 } block;
 
+/*@ requires LAYOUT(c) && \valid(scratch + (0 .. i * c->l.block + c->l.block - 1));
+    requires SIZED(i, c->l.block);
+    PURE
+    ensures IN_BLOCK(\result, c) && PLACED(\result, scratch + i * c->l.block) && \result.n == n; */
 static block block_at(const call *c, float *scratch, size_t i, size_t n) {
     const state_layout *l = &c->l;
     float *f = scratch + i * l->block;
@@ -55,9 +59,19 @@ static block block_at(const call *c, float *scratch, size_t i, size_t n) {
 }
 
 // ---- Where things lie: row of the batch, head
+/*@ requires \valid_read(p);
+    PURE
+    ensures p->shared && row * p->dk <= MOST ==> \result == row * p->dk;
+    ensures !p->shared && 0 <= row * p->H && row * p->H + h <= MOST &&
+        0 <= (row * p->H + h) * p->dk <= MOST ==> \result == (row * p->H + h) * p->dk; */
 static size_t keys_at(const smx_state *p, size_t row, size_t h) {
+    /*@ assert computed(row, h, p->H, p->dk); */
     return (p->shared ? row : row * p->H + h) * p->dk;
 }
+/*@ requires \valid_read(p);
+    PURE
+    ensures p->shared ==> \result == p->dk;
+    ensures !p->shared && p->H * p->dk <= MOST ==> \result == p->H * p->dk; */
 static size_t keys_stride(const smx_state *p) { return p->shared ? p->dk : p->H * p->dk; }
 
 // Rows wanted soon, into the second cache: those of one head lie apart, and no processor guesses them all.
@@ -80,6 +94,9 @@ typedef struct {
     } list[8];
     size_t count, now, column;
 } wanted;
+/*@ requires \valid(a) && a->count < 8;
+    assigns a->list[0 .. 7], a->count;
+    ensures a->count <= \old(a->count) + 1; */
 static void want(wanted *a, const float *x, size_t stride, size_t n, size_t width) {
     a->list[a->count].x = x;
     a->list[a->count].stride = stride;
@@ -87,7 +104,12 @@ static void want(wanted *a, const float *x, size_t stride, size_t n, size_t widt
     a->list[a->count].width = width;
     a->count += n > 0;
 }
+/*@ requires ASKS(a);
+    assigns ASKED(a); */
 SMX_INLINE void ask(wanted *a, size_t lines) {
+    /*@ loop invariant a->count <= 8;
+        loop assigns lines, ASKED(a);
+        loop variant lines; */
     for (; lines && a->now < a->count; lines--) {
         __builtin_prefetch(a->list[a->now].x + a->column, 0, 2);
         a->column += 16;
@@ -99,26 +121,47 @@ SMX_INLINE void ask(wanted *a, size_t lines) {
 }
 #endif
 // product(), asking between its parts: of 16 columns, and of 16 rows where its sums are long.
+/*@ requires m <= MOST && n <= MOST && k <= MOST && k * cx <= MOST && k * rb <= MOST;
+    requires m > 0 && n > 0 ==> IN_PRODUCT(x, rx, cx, m, n, k);
+    requires ASKS(a);
+    assigns INTO(c), ASKED(a); */
 static void asking_product(wanted *a, float *c, size_t ldc, const float *x, size_t rx, size_t cx,
                            const float *b, size_t rb, size_t m, size_t n, size_t k, int add) {
 #if defined(__wasm__)
     product(c, ldc, x, rx, cx, b, rb, m, n, k, add), ask(a, AHEAD);
 #else
     const size_t rows = k > ROWS ? ROWS : m;
+    /*@ loop invariant (i == 0 || 0 <= i < m + rows) && a->count <= 8;
+        loop assigns i, INTO(c), ASKED(a);
+        loop variant m + rows - i; */
     for (size_t i = 0; i < m; i += rows)
+        /*@ loop invariant 0 <= j <= n + 16 && a->count <= 8;
+            loop assigns j, INTO(c), ASKED(a);
+            loop variant n + 16 - j; */
         for (size_t j = 0; j < n; j += 16) {
+            /*@ assert part(i, \min(rows, m - i), m, ldc) && part(i, \min(rows, m - i), m, rx); */
             product(c + i * ldc + j, ldc, x + i * rx, rx, cx, b + j, rb, smx_min(rows, m - i),
                     smx_min(16, n - j), k, add);
             ask(a, AHEAD);
         }
 #endif
 }
+/*@ requires columns <= 16 && \valid_read(x + (0 .. columns - 1));
+    PURE */
 SMX_INLINE v16 load_part(const float *x, size_t columns) {
     return columns == 16 ? v16_load(x) : v16_load_n(x, columns, 0.0f);
 }
 // n rows of `width`, padded with zeros to `padded` columns and to whole blocks of rows.
+/*@ requires n <= ROWS && padded == GROUPS(width) && SIZED(ROWS, padded) && SIZED(ROWS, stride);
+    requires \valid(to + (0 .. ROWS * padded - 1)) && READ_ROWS(from, n, stride, width);
+    assigns to[0 .. ROWS * padded - 1]; */
 static void load_rows(float *to, const float *from, size_t stride, size_t n, size_t width, size_t padded) {
+    /*@ loop invariant 0 <= t <= ROWS; loop assigns t, to[0 .. ROWS * padded - 1]; loop variant ROWS - t; */
     for (size_t t = 0; t < ROWS; t++)
+        /*@ assert within(t, padded, ROWS) && (t < n ==> reaches(t, n, stride)); */
+        /*@ loop invariant 0 <= c <= padded && c % 16 == 0;
+            loop assigns c, to[0 .. ROWS * padded - 1];
+            loop variant padded - c; */
         for (size_t c = 0; c < padded; c += 16)
             v16_store(to + t * padded + c,
                       load_part(from + t * stride + c, t < n ? smx_min(16, width - c) : 0));
@@ -187,30 +230,56 @@ SMX_LARGE void load_keys(block *w, const call *c, size_t row, size_t h, wanted *
 #endif
 }
 // to [columns][ld] = from [ROWS][padded], transposed; padded is a multiple of 4.
+/*@ requires padded % 4 == 0 && columns <= padded && SIZED(ROWS, padded) && SIZED(columns, ld);
+    requires ROWS_OF(to, columns, ld, ROWS) && \valid_read(from + (0 .. ROWS * padded - 1));
+    assigns INTO(to); */
 static void turn(float *to, size_t ld, const float *from, size_t padded, size_t columns) {
+    /*@ loop invariant 0 <= c <= padded && c % 4 == 0; loop assigns c, INTO(to); loop variant padded - c; */
     for (size_t c = 0; c < columns; c += 4) {
+        /*@ assert c + 4 <= columns ==> part(c, 4, columns, ld); */
         float last[4 * ROWS];
         const int whole = c + 4 <= columns;
         float *rows = whole ? to + c * ld : last;
-        for (size_t t = 0; t < ROWS; t += 4)
+        /*@ loop invariant 0 <= t <= ROWS && t % 4 == 0;
+            loop assigns t, to[c * ld .. c * ld + 3 * ld + ROWS - 1], last[0 .. 4 * ROWS - 1];
+            loop variant ROWS - t; */
+        for (size_t t = 0; t < ROWS; t += 4) /*@ assert part(t, 4, ROWS, padded); */
             transpose4(rows + t, whole ? ld : ROWS, from + t * padded + c, padded);
-        for (size_t i = c; i < columns && !whole; i++)
+        /*@ loop invariant c <= i && (i <= columns || i == c);
+            loop assigns i, INTO(to);
+            loop variant columns - i; */
+        for (size_t i = c; i < columns && !whole; i++) /*@ assert reaches(i, columns, ld); */
             memcpy(to + i * ld, last + (i - c) * ROWS, ROWS * sizeof *to);
     }
 }
 // to [ROWS][dkp] = a o b
+/*@ requires n % 16 == 0 && n <= MOST && \valid(to + (0 .. n - 1));
+    requires \valid_read(a + (0 .. n - 1)) && \valid_read(b + (0 .. n - 1));
+    assigns to[0 .. n - 1]; */
 static void times(float *to, const float *a, const float *b, size_t n) {
+    /*@ GROUP_BY_GROUP(i, n, to) */
     for (size_t i = 0; i < n; i += 16) v16_store(to + i, v16_mul(v16_load(a + i), v16_load(b + i)));
 }
 // y += s x over a row of whole groups
+/*@ requires n % 16 == 0 && n <= MOST && \valid(y + (0 .. n - 1)) && \valid_read(x + (0 .. n - 1));
+    assigns y[0 .. n - 1]; */
 static void add_row(float *y, const float *x, float s, size_t n) {
     const v16 factor = v16_set(s);
+    /*@ GROUP_BY_GROUP(i, n, y) */
     for (size_t i = 0; i < n; i += 16) v16_store(y + i, v16_madd(v16_load(x + i), factor, v16_load(y + i)));
 }
 // state = diag(decay) state
+/*@ requires \valid_read(l) && l->dvp % 16 == 0 && SIZED(dk, l->dvp) && \valid(to + (0 .. dk * l->dvp - 1));
+    requires \valid_read(state + (0 .. dk * l->dvp - 1)) && \valid_read(decay + (0 .. dk - 1));
+    assigns to[0 .. dk * l->dvp - 1]; */
 static void fade(float *to, const float *state, const float *decay, const state_layout *l, size_t dk) {
+    /*@ loop invariant 0 <= c <= dk; loop assigns c, to[0 .. dk * l->dvp - 1]; loop variant dk - c; */
     for (size_t c = 0; c < dk; c++) {
+        /*@ assert within(c, l->dvp, dk) && one_step(c, 1, l->dvp); */
         const v16 a = v16_set(decay[c]);
+        /*@ loop invariant c * l->dvp <= i <= (c + 1) * l->dvp && (i - c * l->dvp) % 16 == 0;
+            loop assigns i, to[0 .. dk * l->dvp - 1];
+            loop variant (c + 1) * l->dvp - i; */
         for (size_t i = c * l->dvp; i < (c + 1) * l->dvp; i += 16)
             v16_store(to + i, settled(v16_mul(v16_load(state + i), a)));
     }
@@ -224,15 +293,27 @@ static const float lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 #define AT_ONCE(delta) (SMX_W == 16 ? ROWS >> (delta) : SMX_W == 1 ? 1 : SMX_W / 2 >> (delta))
 // Of rows t.., reads and answers, and late, which holds keys of all 16 rows, one channel after the other, as
 // they have decayed by the row before t: each from its own row on.
+/*@ requires BLOCK_AT(w, c) && t < ROWS && ASKS_FOR(ahead, w, c);
+    assigns INTO(w->late), INTO(w->reads), INTO(w->answers), ASKED(ahead); */
 SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, wanted *ahead, const int delta,
                              const int settles) {
     const size_t dkp = c->l.dkp, rows = AT_ONCE(delta);
     v16 reads[ROWS], answers[ROWS];
+    /*@ loop invariant 0 <= r <= rows;
+        loop assigns r, reads[0 .. ROWS - 1], answers[0 .. ROWS - 1];
+        loop variant rows - r; */
     STATE_UNROLL for (size_t r = 0; r < rows; r++) reads[r] = answers[r] = v16_set(0.0f);
+    /*@ assert within(t, dkp, ROWS); */
     const float *a = w->alpha + t * dkp, *q = w->q + t * dkp, *as_query = w->erase + t * dkp;
+    /*@ loop invariant 0 <= i <= c->p->dk && ahead->count <= 8;
+        loop assigns i, reads[0 .. ROWS - 1], answers[0 .. ROWS - 1], INTO(w->late), ASKED(ahead);
+        loop variant c->p->dk - i; */
     for (size_t i = 0; i < c->p->dk; i++) {
         v16 k = v16_load(w->late + i * ROWS);
         ask(ahead, 1);
+        /*@ loop invariant 0 <= r <= rows;
+            loop assigns r, k, reads[0 .. ROWS - 1], answers[0 .. ROWS - 1];
+            loop variant rows - r; */
         STATE_UNROLL for (size_t r = 0; r < rows; r++) {
             const size_t at = r * dkp + i;
             k = v16_scale_below(k, a[at], (int)(t + r));
@@ -242,11 +323,16 @@ SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, wanted *ah
         }
         v16_store(w->late + i * ROWS, k);
     }
+    /*@ loop invariant 0 <= r <= rows;
+        loop assigns r, INTO(w->reads), INTO(w->answers);
+        loop variant rows - r; */
     STATE_UNROLL for (size_t r = 0; r < rows; r++) {
         v16_store(w->reads + (t + r) * ROWS, reads[r]);
         if (delta) v16_store(w->answers + (t + r) * ROWS, answers[r]);
     }
 }
+/*@ requires BLOCK_AT(w, c) && t < ROWS && ASKS_FOR(a, w, c);
+    assigns INTO(w->late), INTO(w->reads), INTO(w->answers), ASKED(a); */
 SMX_INLINE void decayed(const block *w, const call *c, size_t t, wanted *a, const int delta) {
 #if defined(__wasm__)
     (void)delta;
@@ -286,12 +372,17 @@ SMX_INLINE void narrow_pairs(const block *w, const call *c, wanted *ahead, const
 }
 #endif
 // [ROWS][ROWS], of which only what lies below the diagonal stays.
+/*@ requires \valid(x + (0 .. ROWS * ROWS - 1)) && \valid_read(lanes + (0 .. 15));
+    assigns x[0 .. ROWS * ROWS - 1]; */
 static void below_diagonal(float *x) {
+    /*@ loop invariant 0 <= t <= ROWS; loop assigns t, x[0 .. ROWS * ROWS - 1]; loop variant ROWS - t; */
     for (size_t t = 0; t < ROWS; t++) {
         const m16 below = v16_lt(v16_load(lanes), v16_set((float)t));
         v16_store(x + t * ROWS, v16_select(below, v16_load(x + t * ROWS), v16_set(0.0f)));
     }
 }
+/*@ requires BLOCK_AT(w, c) && ASKS_FOR(a, w, c) && \valid_read(lanes + (0 .. 15));
+    assigns INTO(w->late), INTO(w->reads), INTO(w->answers), ASKED(a); */
 static void pairs(const block *w, const call *c, wanted *a) {
     const size_t dk = c->p->dk, dkp = c->l.dkp;
     turn(w->late, ROWS, w->k, dkp, dk);
@@ -304,10 +395,13 @@ static void pairs(const block *w, const call *c, wanted *a) {
         narrow_pairs(w, c, a, 8);
 #endif
     } else if (c->delta) {
+        /*@ ROW_BY_ROW */
         STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(1)) decayed(w, c, t, a, 1);
     } else {
+        /*@ ROW_BY_ROW */
         STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(0)) decayed(w, c, t, a, 0);
     }
+    /*@ loop invariant 0 <= t <= ROWS; loop assigns t, INTO(w->reads); loop variant ROWS - t; */
     for (size_t t = 0; t < ROWS; t++) {
         float *reads = w->reads + t * ROWS;
         v16_store(reads,
@@ -318,28 +412,52 @@ static void pairs(const block *w, const call *c, wanted *a) {
 
 // u and miss, which first is what the state leaves of v: four rows at a time are solved among themselves, and
 // taken from those behind.
+/*@ requires BLOCK_AT(w, c);
+    assigns INTO(w->written), INTO(w->miss); */
 static void solve(const block *w, const call *c) {
     const size_t dvp = c->l.dvp;
+    /*@ assert dvp % 16 == 0; */
+    /*@ loop invariant 0 <= t <= ROWS; loop assigns t, INTO(w->written); loop variant ROWS - t; */
     for (size_t t = 0; t < ROWS && !c->delta && c->beta; t++) {
+        /*@ assert within(t, dvp, ROWS) && one_step(t, 1, dvp); */
         const v16 beta = v16_set(w->beta[t]);
-        for (size_t i = t * dvp; i < (t + 1) * dvp; i += 16)
+        /*@ loop invariant t * dvp <= i <= (t + 1) * dvp && (i - t * dvp) % 16 == 0;
+            loop assigns i, INTO(w->written);
+            loop variant (t + 1) * dvp - i; */
+        for (size_t i = t * dvp; i < (t + 1) * dvp; i += 16) /*@ assert i + 16 <= (t + 1) * dvp; */
             v16_store(w->written + i, v16_mul(v16_load(w->miss + i), beta));
     }
+    /*@ loop invariant 0 <= s <= ROWS && s % 4 == 0;
+        loop assigns s, INTO(w->written), INTO(w->miss);
+        loop variant ROWS - s; */
     for (size_t s = 0; s < ROWS && c->delta; s += 4)
+        /*@ loop invariant 0 <= i <= dvp;
+            loop assigns i, INTO(w->written), INTO(w->miss);
+            loop variant dvp - i; */
         for (size_t i = 0; i < dvp; i += SMX_W) {
             vf u[4];
+            /*@ loop invariant 0 <= j <= 4;
+                loop assigns j, u[0 .. 3], INTO(w->written), INTO(w->miss);
+                loop variant 4 - j; */
             STATE_UNROLL for (size_t j = 0; j < 4; j++) {
+                /*@ assert s + j < ROWS; */
+                /*@ assert within(s + j, dvp, ROWS); */
+                /*@ assert 0 <= (s + j) * dvp + i < ROWS * dvp; */
                 const float *answers = w->answers + (s + j) * ROWS + s;
                 float *miss = w->miss + (s + j) * dvp + i;
                 vf x = vf_load(miss);
+                /*@ loop invariant 0 <= r <= 3; loop assigns r, x; loop variant 3 - r; */
                 STATE_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x = x - vf_set(answers[r]) * u[r];
                 vf_store(miss, x);
                 u[j] = x * vf_set(w->beta[s + j]);
                 vf_store(w->written + (s + j) * dvp + i, u[j]);
             }
+            /*@ loop invariant s + 4 <= t <= ROWS; loop assigns t, INTO(w->miss); loop variant ROWS - t; */
             for (size_t t = s + 4; t < ROWS; t++) {
+                /*@ assert within(t, dvp, ROWS); */
                 const float *answers = w->answers + t * ROWS + s;
                 vf x = vf_load(w->miss + t * dvp + i);
+                /*@ loop invariant 0 <= r <= 4; loop assigns r, x; loop variant 4 - r; */
                 STATE_UNROLL for (size_t r = 0; r < 4; r++) x = x - vf_set(answers[r]) * u[r];
                 vf_store(w->miss + t * dvp + i, x);
             }
@@ -347,6 +465,9 @@ static void solve(const block *w, const call *c) {
 }
 
 // What load_block will read of a block.
+/*@ requires CALLED(c) && \valid(a) && \separated(a, c, c->p) && a->count <= 3;
+    assigns a->list[0 .. 7], a->count;
+    ensures a->count <= \old(a->count) + 5; */
 static void want_block(wanted *a, const call *c, size_t row, size_t h, size_t n) {
     const smx_state *p = c->p;
     const size_t at = keys_at(p, row, h), values = p->H * p->dv;
@@ -357,6 +478,9 @@ static void want_block(wanted *a, const call *c, size_t row, size_t h, size_t n)
     if (p->gates == SMX_GATES_CHANNEL) want(a, c->g + (row * p->H + h) * p->dk, p->H * p->dk, n, p->dk);
 }
 // One of the parts, as many as a segment has blocks, of a state.
+/*@ requires CALLED(c) && \valid(a) && \separated(a, c, c->p) && a->count < 8;
+    assigns a->list[0 .. 7], a->count;
+    ensures a->count <= \old(a->count) + 1; */
 static void want_state(wanted *a, const call *c, const float *state, size_t part) {
     const size_t dk = c->p->dk, rows = (dk + STATE_BLOCKS - 1) / STATE_BLOCKS, at = smx_min(dk, part * rows);
     want(a, state + at * c->l.dvp, c->l.dvp, smx_min(rows, dk - at), c->l.dvp);
@@ -388,6 +512,10 @@ static void load_block(block *w, const call *c, float *work, size_t row, size_t 
     solve(w, c);
 }
 // The state after a block; in place, too.
+/*@ requires BLOCK_AT(w, c) && ASKS_FOR(a, w, c) && \valid(after + (0 .. c->p->dk * c->l.dvp - 1));
+    requires \valid_read(w->state + (0 .. c->p->dk * c->l.dvp - 1));
+    requires SIZED(ROWS, w->ldu) && READ_ROWS(w->u, ROWS, w->ldu, c->l.dvp);
+    assigns INTO(after), ASKED(a); */
 static void write_block(float *after, const block *w, const call *c, wanted *a) {
     const state_layout *l = &c->l;
     fade(after, w->state, w->decay + (ROWS - 1) * l->dkp, l, c->p->dk);
@@ -395,13 +523,23 @@ static void write_block(float *after, const block *w, const call *c, wanted *a) 
 }
 
 // States [dk][dv] of the caller and [dk][dvp] of ours; NULL: zeros.
+/*@ requires OF_STATES(c) && c->l.size == c->p->dk * c->l.dvp && \valid(to + (0 .. c->l.size - 1));
+    requires from != \null ==> \valid_read(from + (0 .. c->p->dk * c->p->dv - 1));
+    assigns INTO(to); */
 static void load_state(float *to, const float *from, const call *c) {
     memset(to, 0, c->l.size * sizeof *to);
+    /*@ loop invariant 0 <= i <= c->p->dk; loop assigns i, INTO(to); loop variant c->p->dk - i; */
     for (size_t i = 0; from && i < c->p->dk; i++)
+        /*@ assert within(i, c->l.dvp, c->p->dk) && within(i, c->p->dv, c->p->dk); */
         memcpy(to + i * c->l.dvp, from + i * c->p->dv, c->p->dv * sizeof *to);
 }
+/*@ requires OF_STATES(c) && \valid_read(from + (0 .. c->p->dk * c->l.dvp - 1));
+    requires to != \null ==> \valid(to + (0 .. c->p->dk * c->p->dv - 1));
+    assigns INTO(to); */
 static void store_state(float *to, const float *from, const call *c) {
+    /*@ loop invariant 0 <= i <= c->p->dk; loop assigns i, INTO(to); loop variant c->p->dk - i; */
     for (size_t i = 0; to && i < c->p->dk; i++)
+        /*@ assert within(i, c->l.dvp, c->p->dk) && within(i, c->p->dv, c->p->dk); */
         memcpy(to + i * c->p->dv, from + i * c->l.dvp, c->p->dv * sizeof *to);
 }
 
@@ -796,6 +934,11 @@ static void backward(const gradients *d, const float *states, float *scratch, co
     }
 }
 
+/*@ requires \valid_read(x) && \valid_read(p) && SIZED_STATES(p);
+    PURE
+    ensures \result.p == p && \result.delta == delta && \result.q == x->q && \result.k == x->k;
+    ensures \result.v == x->v && \result.beta == x->beta && \result.g == x->g && \result.erase == x->erase;
+    ensures !backward ==> LAYOUT_OF(\result.l, p) && \result.l.floats == FORWARD_FLOATS(p); */
 static call call_of(const smx_state_rows *x, const smx_state *p, int delta, int backward) {
     return (call){p, state_layout_of(p, backward), delta, x->q, x->k, x->v, x->beta, x->g, x->erase};
 }

@@ -37,14 +37,19 @@ typedef struct {
     uint64_t floats;
 } state_layout;
 
+/*@ requires \valid_read(p) && SIZED_STATES(p);
+    PURE
+    ensures !backward ==> LAYOUT_OF(\result, p) && \result.floats == FORWARD_FLOATS(p); */
 static inline state_layout state_layout_of(const smx_state *p, int backward) {
     state_layout w = {0};
     uint64_t at = 0;
     w.dkp = (p->dk + 15) / 16 * 16;
     w.dvp = (p->dv + 15) / 16 * 16;
     const size_t rows = STATE_ROWS, square = rows * rows;
+    /*@ assert w.dkp == GROUPS(p->dk) && w.dvp == GROUPS(p->dv); */
     const uint64_t of_keys = size_mul(rows, w.dkp), of_values = size_mul(rows, w.dvp),
                    state = size_mul(p->dk, w.dvp);
+    /*@ assert of_keys == STATE_ROWS * w.dkp && of_values == STATE_ROWS * w.dvp && state == p->dk * w.dvp; */
     w.size = state;
     w.q = at, at += of_keys;
     w.k = at, at += of_keys;
