@@ -6,7 +6,8 @@ are made. Wants NumPy, SciPy and Matplotlib (Debian: python3-scipy, python3-matp
     python3 scripts/scaling.py --jobs text|recall [--count ...]   its jobs, as seqmix grid prints them
     python3 scripts/scaling.py --take text|recall FOLDER          what its jobs left in FOLDER, into docs/scaling
                                                                   (wants the package: pip install build/python)
-    python3 scripts/scaling.py                                    docs/SCALING.md and the pictures
+    python3 scripts/scaling.py --ranking                          the picture of docs/RANKING.md (wants the package)
+    python3 scripts/scaling.py                                    docs/SCALING.md and its pictures
 """
 
 import json
@@ -165,14 +166,14 @@ def show(i, p):  # E, A and B were logarithms
     return f"{math.exp(p[i]) if i in (0, 1, 3) else p[i]:.2f}"
 
 
-def picture(name, draw, width=9.0, height=4.2):
+def picture(name, draw, columns=1, width=9.0, height=4.2):
     import matplotlib
 
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "seqmix", "svg.fonttype": "none", "font.size": 9})
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2 if name == "text" else 1, figsize=(width, height), squeeze=False)
+    figure, axes = plt.subplots(1, columns, figsize=(width, height), squeeze=False)
     draw(axes[0])
     for ax in axes[0]:
         ax.spines[["top", "right"]].set_visible(False)
@@ -228,7 +229,7 @@ def text_part():
         axes[0].set_ylabel("bits per character")
         axes[0].legend(frameon=False)
 
-    picture("text", draw)
+    picture("text", draw, 2)
     steps = sorted({one["steps"] for lines in groups.values() for one in lines})
     out = [
         "| mixer | E | A | a | B | b | largest misfit |",
@@ -278,6 +279,41 @@ def recall_part():
             cells.append(f"{middle} %{edge(row[width])} ({low} to {high}), {row[width]['state_bytes']:,} bytes")
         out.append(f"| {mixer} | {' | '.join(cells)} |")
     return out
+
+
+def recalled():
+    """The recall of docs/ranking.jsonl's mixers in the end; what had learnt it at once was not trained longer."""
+    cells = {}
+    for cell in map(json.loads, (ROOT / "docs/ranking.jsonl").read_text().splitlines()):
+        if cell["task"] == "recall":
+            cells[cell["mixer"]] = cell  # the line of the longer training comes last
+    for mixer, cell in cells.items():
+        parts = [part.split("=@") for part in cell["config"].split("&")]
+        texts = {name: (ROOT / file).read_text() for name, *rest in parts for file in rest}
+        config = "&".join(f"{name}={urllib.parse.quote(texts[name])}" if rest else name for name, *rest in parts)
+        yield state_bytes(config), mixer, [100 * value for value in cell["accuracy"]]
+
+
+def ranking():
+    lines = sorted(recalled(), key=lambda line: (line[0], -sum(line[2])))
+
+    def draw(axes):
+        size, recall = axes
+        for row, (state, _, values) in enumerate(lines):
+            size.plot([lines[0][0] / 2, state], [row, row], lw=1, color="#bbbbbb")
+            size.plot(state, row, "o", ms=4, color="#1f6fd0")
+            recall.plot([min(values), max(values)], [row, row], lw=1.2, color="#d1495b")
+            recall.plot(values, [row] * len(values), "o", ms=3, alpha=0.6, color="#d1495b")
+        ticks(size, [2**n for n in range(9, 17, 2)])
+        size.set_yticks(range(len(lines)), [mixer for _, mixer, _ in lines])
+        recall.set_yticks(range(len(lines)), [])
+        size.set_xlabel("bytes of state, two blocks")
+        recall.set_xlabel("recall in the end, % of answers of each seed")
+        recall.set_xlim(0, 102)
+        for ax in axes:
+            ax.invert_yaxis()
+
+    picture("ranking", draw, 2, height=5.6)
 
 
 def command(name):
@@ -366,6 +402,8 @@ def main(arguments):
         sys.exit(subprocess.call([ROOT / "build/seqmix", *grid(arguments[1]), *arguments[2:]]))
     if arguments[:1] == ["--take"] and len(arguments) == 3 and arguments[1] in GRIDS:
         return take(*arguments[1:])
+    if arguments == ["--ranking"]:
+        return ranking()
     if arguments:
         sys.exit(__doc__)
     write()

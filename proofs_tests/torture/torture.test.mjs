@@ -46,8 +46,8 @@ function save(path, steps) {
 const good = save(file('good'), 3);
 const JOB = ['job', `${tiny}&steps=3`, '--out', 'made', '--eval', '2', '--every', '1'];
 const EXPORT = ['export', 'good', '--pytorch', 'made/model.py'];
-// Where a job and an export write: empty but for what a job has found of this build. (The first job of a build
-// checks that the machine computes what others do: a fifth of a second, and 16,000 allocations.)
+// Where a job and an export write: empty but for what a job has found of this build. (The first job of a
+// build checks that the machine computes what others do: a fifth of a second, and 16,000 allocations.)
 assert.equal(seqmix(JOB).status, 0);
 renameSync(file('made', 'builds'), file('builds'));
 function emptied(first = false) {
