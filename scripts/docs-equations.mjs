@@ -87,7 +87,7 @@ export function equationsPage({ root, seqmix, table, isText, texts, papers, cell
         'Texts of 25 lines at most, each a whole mixer: those of [model/mixers](../model/mixers) by their names too, `mixer=kda`; those of',
         '[examples/equations](../examples/equations) as `mixer=equations&eq=@examples/equations/comba.eq`. Where independent float64 vectors exist',
         '([test_scan_texts.c](../proofs_tests/model/equations/test_scan_texts.c)) the layers of KDA, Gated DeltaNet-2, DeltaProduct and RWKV-7, and the',
-        'cores of the others but the sLSTM and gsa.eq, agree with them in outputs and every gradient; all pass `seqmix check`. Texts whose heads share',
+        'cores of the others but gsa.eq, agree with them in outputs and every gradient; all pass `seqmix check`. Texts whose heads share',
         'keys (gqa.eq, softcap.eq, sinks.eq) have one such head, `kv=1`.',
         '',
         '| text | what it is |',

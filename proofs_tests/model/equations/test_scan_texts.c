@@ -320,6 +320,59 @@ static void layer_case(const json *c, const char *example, const char *keys) {
     lone_mixer_close(&m);
     check_done();
 }
+// The sLSTM as the case has it, W and b of all gates in one: x has a last column of ones, whose row of W is b, and
+// what projects the output is the identity.
+static void slstm_case(const json *c) {
+    static char text[9000], config[28000], code[27001];
+    enum { GATES = 4 };
+    static const char *const w_of[GATES] = {"w_i", "w_f", "w_z", "w_r"}, *const u_of[GATES] = {"u_i", "u_f",
+                                                                                               "u_z", "u_o"};
+    const json *inputs = json_get(c, "inputs"), *given = json_get(c, "params"),
+               *slopes = json_get(c, "gradients");
+    const size_t L = (size_t)vector_number(given, "L"), from = (size_t)vector_number(given, "D");
+    const size_t H = (size_t)vector_number(given, "H"), d = (size_t)vector_number(given, "d"), D = H * d;
+    assert_int_equal(D, from + 1);
+    snprintf(config, sizeof config,
+             "mixer=equations&task=mqar&pairs=1&vocab=4&length=%zu&width=%zu&heads=%zu&eq=%s", L, D, H,
+             encoded(code, read_example(text, sizeof text, "slstm")));
+    lone_mixer m;
+    lone_mixer_open(&m, config, 1);
+    float *dy = check_floats(L * D), *got = check_floats(m.p.total);
+    npy x = vector_array(json_get(inputs, "x")), w = vector_array(json_get(inputs, "w")),
+        b = vector_array(json_get(inputs, "b")), u = vector_array(json_get(inputs, "u")),
+        dy_of = vector_array(json_get(inputs, "dy"));
+    const size_t x_at = params_find(&m.p, "x")->offset;
+    for (size_t i = 0; i < L * D; i++) {
+        m.p.data[x_at + i] = i % D < from ? (float)npy_value(&x, i / D * from + i % D) : 1;
+        dy[i] = (float)npy_value(&dy_of, i);
+    }
+    float *out = m.p.data + core_weight(&m, "w_o")->offset;
+    for (size_t i = 0; i < D * D; i++) out[i] = i % D == i / D;
+    for (size_t g = 0; g < GATES; g++) {
+        float *to = m.p.data + core_weight(&m, w_of[g])->offset;
+        for (size_t i = 0; i < D * D; i++)
+            to[i] = (float)(i / D < from ? npy_value(&w, i / D * GATES * D + g * D + i % D)
+                                         : npy_value(&b, g * D + i % D));
+        to = m.p.data + core_weight(&m, u_of[g])->offset;
+        for (size_t i = 0; i < D * d; i++) to[i] = (float)npy_value(&u, g * D * d + i);
+    }
+    lone_mixer_run(&m, dy);
+    vector_compare("sLSTM: y", json_get(json_get(c, "outputs"), "y"), m.y->data, L * D);
+    for (size_t i = 0; i < L * from; i++) got[i] = m.p.grad[x_at + i / from * D + i % from];
+    vector_compare("sLSTM: gradient of x", json_get(slopes, "x"), got, L * from);
+    for (size_t i = 0; i < from * GATES * D; i++)
+        got[i] = m.p.grad[core_weight(&m, w_of[i / D % GATES])->offset + i / D / GATES * D + i % D];
+    vector_compare("sLSTM: gradient of w", json_get(slopes, "w"), got, from * GATES * D);
+    for (size_t i = 0; i < GATES * D; i++)
+        got[i] = m.p.grad[core_weight(&m, w_of[i / D])->offset + from * D + i % D];
+    vector_compare("sLSTM: gradient of b", json_get(slopes, "b"), got, GATES * D);
+    for (size_t i = 0; i < GATES * D * d; i++)
+        got[i] = m.p.grad[core_weight(&m, u_of[i / (D * d)])->offset + i % (D * d)];
+    vector_compare("sLSTM: gradient of u", json_get(slopes, "u"), got, GATES * D * d);
+    for (npy *one[] = {&x, &w, &b, &u, &dy_of}, **at = one; at < one + CHECK_COUNT(one); at++) npy_free(*at);
+    lone_mixer_close(&m);
+    check_done();
+}
 static void test_layers(void **state) {
     (void)state;
     static const struct {
@@ -343,6 +396,10 @@ static void test_layers(void **state) {
                 layer_case(c, layers[i].example, layers[i].keys), met++;
         if (!met) check_fail("no case of %s (%s)", layers[i].mechanism, layers[i].mode);
     }
+    size_t met = 0;
+    for (const json *c = json_get(root, "cases")->child; c; c = c->next)
+        if (!strcmp(vector_word(c, "mechanism"), "slstm_core")) slstm_case(c), met++;
+    if (!met) check_fail("no case of slstm_core");
     json_free(root);
 }
 // Every text that a paper's reader finds there is short, names its source, and is what it says.
