@@ -320,8 +320,8 @@ static void layer_case(const json *c, const char *example, const char *keys) {
     lone_mixer_close(&m);
     check_done();
 }
-// The sLSTM as the case has it, W and b of all gates in one: x has a last column of ones, whose row of W is b, and
-// what projects the output is the identity.
+// The sLSTM as the case has it, W and b of all gates in one: x has a last column of ones, whose row of W is
+// b, and what projects the output is the identity.
 static void slstm_case(const json *c) {
     static char text[9000], config[28000], code[27001];
     enum { GATES = 4 };
