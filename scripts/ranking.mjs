@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..');
 const file = join(root, 'docs/ranking.jsonl');
 const WEIGHTS = 12_000;
 // Where the search of a rate may go, and where it begins.
-const RATES = ['1e-5', '3e-5', '1e-4', '3e-4', '0.001', '0.003', '0.01', '0.03', '0.1', '0.3', '1'];
+const RATES = '1e-5 3e-5 1e-4 3e-4 0.001 0.003 0.01 0.03 0.1 0.3 1 3 10'.split(' ');
 const SEEDS = [1, 2, 3];
 const MODEL = 'blocks=2&heads=2&norm=rms&mlp=0&batch=32&schedule=cosine';
 const AT_ONCE = 'steps=300&warmup=30';
@@ -108,14 +108,15 @@ const better = (a, b) => b.accuracy - a.accuracy || a.loss - b.loss; // the bett
 /** Rates from those at first on, until the best of them is at neither end. */
 async function search(config, first) {
     const tried = new Map();
-    let wanted = first.filter((i) => RATES[i]);
+    let wanted = first.filter((i) => RATES[i]),
+        best;
     while (wanted.length) {
         for (const i of wanted) tried.set(i, await train(`${config}&rate=${RATES[i]}&seed=1`, 500));
-        const [[best]] = [...tried].sort(([, a], [, b]) => better(a, b));
+        [[best]] = [...tried].sort(([, a], [, b]) => better(a, b)); // of equal ones that tried first
         wanted = [best - 1, best + 1].filter((i) => RATES[i] && !tried.has(i));
     }
     const all = [...tried].sort(([a], [b]) => a - b).map(([i, one]) => ({ rate: RATES[i], ...one }));
-    return { all, best: [...all].sort(better)[0] };
+    return { all, best: all.find(({ rate }) => rate === RATES[best]) };
 }
 
 async function measure(mixer, task, steps, first) {
