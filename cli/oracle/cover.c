@@ -21,6 +21,14 @@ static const int rows[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 256, 300
 static const int long_rows[] = {4097, 2048, 1025, 1024};
 static const int heads[] = {1, 2, 3, 8}, columns[] = {4, 8, 16, 32, 64, 128}, batch[] = {2, 1, 3, 5};
 static const int bins[] = {17, 64, 65, 128, 300}; // rows, where they must be whole bins
+// One more level of rows, heads, columns and batch is BETWEEN: another of these each time, between the others
+// or beyond. Of blocks of 64 rows: half of one (96, 160), three quarters (112), three or five whole ones.
+enum { BETWEEN = -1, VALUES = 14 };
+static const int between[COVER_FACTORS][VALUES + 1] = {
+    [COVER_ROWS] = {96, 192, 32, 320, 40, 112, 33, 384, 7, 160, 640, 31, 222, 768},
+    [COVER_HEADS] = {6, 12, 4, 16},
+    [COVER_COLUMNS] = {48, 96, 24, 80, 12, 192, 256},
+    [COVER_BATCH] = {4, 7, 16}};
 static const double most_work = 12e6;
 enum { NARROW = 16, TRIES = 24, BEFORE_LONG = 30 };
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -30,20 +38,25 @@ typedef struct {
     int level[COVER_FACTORS][COVER_LEVELS];
     size_t n[COVER_FACTORS];
     char met[COVER_FACTORS][COVER_LEVELS][COVER_FACTORS][COVER_LEVELS]; // by places in `level`
+    char used[COVER_FACTORS][VALUES];                                   // of `between`
     signed char heads_fit[COVER_LEVELS][COVER_LEVELS]; // mode, heads: -1 no, 1 yes, 0 not tried
     smx_rng rng;
     uint64_t seed;
     size_t room;
 } search;
 typedef struct {
-    size_t at[COVER_FACTORS]; // places in `level`
+    size_t at[COVER_FACTORS];    // places in `level`
+    size_t value[COVER_FACTORS]; // places in `between`, where the level is BETWEEN
 } row;
 
 // ---- The search
 
+static int is_between(const search *s, const row *r, int f) { return s->level[f][r->at[f]] == BETWEEN; }
+
 static cover_case case_of(const search *s, const row *r, uint64_t seed) {
     cover_case c = {{0}, seed};
-    for (int f = 0; f < COVER_FACTORS; f++) c.is[f] = s->level[f][r->at[f]];
+    for (int f = 0; f < COVER_FACTORS; f++)
+        c.is[f] = is_between(s, r, f) ? between[f][r->value[f]] : s->level[f][r->at[f]];
     return c;
 }
 
@@ -75,10 +88,21 @@ static int new_pairs(search *s, const row *r, int take) {
             found += !*met;
             if (take) *met = 1;
         }
+    for (int f = 0; f < COVER_FACTORS; f++)
+        if (is_between(s, r, f)) {
+            found += !s->used[f][r->value[f]];
+            if (take) s->used[f][r->value[f]] = 1;
+        }
     return found;
 }
 
 static size_t any(search *s, cover_factor f) { return rng_below(&s->rng, (uint32_t)s->n[f]); }
+
+static size_t any_value(search *s, cover_factor f) {
+    uint32_t n = 0;
+    while (between[f][n]) n++;
+    return n ? rng_below(&s->rng, n) : 0;
+}
 
 static int set_to(search *s, row *r, cover_factor f, int level) {
     for (size_t i = 0; i < s->n[f]; i++)
@@ -91,7 +115,7 @@ static int set_to(search *s, row *r, cover_factor f, int level) {
 static int add_telling(search *s) {
     for (size_t at = 0; at < s->n[COVER_DRAW]; at++)
         for (int tries = 0; tries < TRIES; tries++) {
-            row r = {{0}};
+            row r = {{0}, {0}};
             r.at[COVER_MODE] = any(s, COVER_MODE);
             r.at[COVER_DRAW] = at;
             r.at[COVER_START] = any(s, COVER_START);
@@ -115,7 +139,7 @@ static int add_long(search *s) {
     for (int at = 0; at < (int)COUNT(long_rows); at++)
         for (int number = 0; number < (long_rows[at] < 2000 ? 3 : 1); number++)
             for (int tries = 0; tries < TRIES; tries++) {
-                row r = {{0}};
+                row r = {{0}, {0}};
                 r.at[COVER_MODE] = any(s, COVER_MODE);
                 r.at[COVER_COLUMNS] = rng_below(&s->rng, (uint32_t)narrow);
                 r.at[COVER_START] = any(s, COVER_START);
@@ -152,13 +176,46 @@ static size_t all_pairs(search *s, pair *to) {
     return n;
 }
 
-// Each next case is the one, of those tried for a pair that did not meet yet, with most such pairs for its
-// work.
+// The next case: of those tried for a pair, that with most pairs that did not meet yet for its work; 0 where
+// none fits (too large, or without a meaning). value: in `between`, of the pair's first; < 0: any.
+static int find_next(search *s, const pair *w, int value, row *next) {
+    double best = -INFINITY;
+    for (int tries = 0; tries < TRIES; tries++) {
+        row r;
+        for (int f = 0; f < COVER_FACTORS; f++) {
+            r.at[f] = f == w->i ? w->a : f == w->j ? w->b : any(s, (cover_factor)f);
+            r.value[f] = f == w->i && value >= 0 ? (size_t)value : any_value(s, (cover_factor)f);
+        }
+        const cover_case c = case_of(s, &r, 0);
+        const double worth = new_pairs(s, &r, 0) - 3 * cover_work(&c) / most_work;
+        if (worth > best && cover_work(&c) <= most_work && fits(s, &c)) best = worth, *next = r;
+    }
+    return best > -INFINITY;
+}
+
+static int add_next(search *s, const row *r) {
+    const cover_case c = case_of(s, r, s->seed + 1000 * s->p->n);
+    new_pairs(s, r, 1);
+    return add(s, &c);
+}
+
+// What no case had of `between`.
+static int add_unused(search *s) {
+    for (int f = 0; f < COVER_FACTORS; f++)
+        for (int v = 0; s->level[f][s->n[f] - 1] == BETWEEN && between[f][v]; v++) {
+            const unsigned char factor = (unsigned char)f, last = (unsigned char)(s->n[f] - 1);
+            const pair alone = {factor, last, factor, last};
+            row r;
+            if (!s->used[f][v] && find_next(s, &alone, v, &r) && add_next(s, &r)) return -1;
+        }
+    return 0;
+}
+
 static int find_cases(search *s) {
-    row r = {{0}};
+    row r = {{0}, {0}};
     r.at[COVER_ROWS] = s->n[COVER_ROWS] / 2;
-    cover_case c = case_of(s, &r, s->seed);
-    const int has_long = s->n[COVER_ROWS] == COUNT(rows);
+    const cover_case c = case_of(s, &r, s->seed);
+    const int has_long = s->n[COVER_ROWS] == COUNT(rows) + 1;
     pair *waiting = malloc(all_pairs(s, NULL) * sizeof *waiting + 1);
     int status = waiting ? 0 : -1, told = 0;
     const size_t n = waiting ? all_pairs(s, waiting) : 0;
@@ -166,24 +223,13 @@ static int find_cases(search *s) {
     if (!status) status = add_telling(s);
     for (size_t k = 0; k < n && !status; k++) {
         const pair *w = &waiting[k];
-        double best = -INFINITY;
         if (s->met[w->i][w->a][w->j][w->b]) continue;
-        for (int tries = 0; tries < TRIES; tries++) {
-            row other;
-            for (int f = 0; f < COVER_FACTORS; f++)
-                other.at[f] = f == w->i ? w->a : f == w->j ? w->b : any(s, (cover_factor)f);
-            const cover_case it = case_of(s, &other, 0);
-            const double worth = new_pairs(s, &other, 0) - 3 * cover_work(&it) / most_work;
-            if (worth > best && cover_work(&it) <= most_work && fits(s, &it)) best = worth, r = other;
-        }
         s->met[w->i][w->a][w->j][w->b] = 1;
-        if (best == -INFINITY) continue; // too large, or without a meaning, in any case
-        new_pairs(s, &r, 1);
-        c = case_of(s, &r, s->seed + 1000 * s->p->n);
-        status = add(s, &c);
+        if (find_next(s, w, -1, &r)) status = add_next(s, &r);
         if (!status && has_long && !told && s->p->n >= BEFORE_LONG) told = 1, status = add_long(s);
     }
     if (!status && has_long && !told) status = add_long(s);
+    if (!status) status = add_unused(s);
     free(waiting);
     return status;
 }
@@ -191,6 +237,7 @@ static int find_cases(search *s) {
 static void set_levels(search *s, cover_factor f, const int *of, size_t n) {
     s->n[f] = n;
     memcpy(s->level[f], of, n * sizeof *of);
+    if (n > 1 && *between[f]) s->level[f][s->n[f]++] = BETWEEN;
 }
 
 static void find_levels(search *s) {

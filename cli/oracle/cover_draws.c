@@ -93,7 +93,29 @@ static void set_apart(char *text, const cover *p, const cover_case *c, int share
     if (beta) set_size(text, p, "beta_columns", beta == given ? H : 1);
 }
 
+static int is_packed(const cover *p, int mode) {
+    const json *v = json_get(p->what.fixed, "mode");
+    if (!v) v = json_get(p->what.modes[mode], "mode");
+    return v && v->type == JSON_STRING && !strcmp(v->string, "packed");
+}
+
+// Windows, taps and states, of as many cases as have another number of them as of those that have the mode's.
+static void set_reach(char *text, const cover *p, const cover_case *c, int number) {
+    enum { MODES = 0, ROWS = -1, ELEVEN = 11 };
+    static const int windows[ELEVEN] = {MODES, 1, MODES, 16, MODES, ROWS, MODES, 64, 2, MODES, 65},
+                     counts[ELEVEN] = {MODES, 1, MODES, 7, MODES, 16, MODES, 8, 2, MODES, 4};
+    static const char *const counted[] = {"past", "S", NULL};
+    const int mode = c->is[COVER_MODE], window = windows[number % ELEVEN], count = counts[number % ELEVEN];
+    const char *named = cover_has(p->what.mechanism, "window") ? "window" : "W";
+    const int has_window = *named != 'W' || !strcmp(p->what.mechanism->name, "sliding_core");
+    if (window && has_window && cover_given(p, mode, named))
+        set_size(text, p, named, (size_t)(window == ROWS ? c->is[COVER_ROWS] : window));
+    for (int i = 0; count && counted[i]; i++)
+        if (cover_given(p, mode, counted[i])) set_size(text, p, counted[i], (size_t)count);
+}
+
 void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c) {
+    static const size_t packed[] = {3, 1, 6, 2, 9}; // sequences in one array
     const int mode = c->is[COVER_MODE], number = (int)(c->seed / 1000);
     const int shared =
         number % 7 % 3; // keys: each head's own, two heads', all heads'; apart from dv's number % 3
@@ -103,6 +125,8 @@ void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c) {
                  d = (size_t)c->is[COVER_COLUMNS], groups = cover_given(p, mode, "groups");
     *text = 0;
     set_size(text, p, "L", fitting_rows(p, mode, (size_t)c->is[COVER_ROWS]));
+    if (is_packed(p, mode)) set_size(text, p, "N", packed[number % (int)(sizeof packed / sizeof *packed)]);
+    set_reach(text, p, c, number);
     if (c->is[COVER_HEADS] == 0) return;
     if (cover_has(p->what.mechanism, "Hq"))
         set_apart(text, p, c, shared);

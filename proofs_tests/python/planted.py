@@ -112,6 +112,7 @@ LAYERS = {
     "conv": (CONV, "short_conv", {}),
     "norm": (NORM, "layer_norm", {}),
     "grouped": (GROUPED, "attn_core", dict(layout="bhld", window=33, softcap=20.0)),
+    "windowed": (GROUPED, "attn_core", dict(layout="bhld", softcap=20.0)),
     "packed": (PACKED, "gla_core", dict(layout="bhld", mode="packed")),
 }
 
@@ -200,6 +201,15 @@ PLANTED = [
     ("attention", "batches of three", *before_return("if q.shape[0] == 3: y = torch.cat((y[:2], y[1:2]))")),
     ("attention", "only two sequences", *before_return("if q.shape[0] > 2: y = torch.cat((y[:2], 0 * y[2:]))")),
     ("attention", "the fifth sequence", *before_return("if q.shape[0] == 5: y = torch.cat((y[:4], y[3:4]))")),
+    ("attention", "a last block of 64 that is half full", *before_return("if L % 64 == 32: y = rows(y, L - 1, L, 0.9)")),
+    ("attention", "a last block of 64 that is three quarters full", *before_return("if L % 64 == 48: y = rows(y, L - 1, L, 0.9)")),
+    ("attention", "whole blocks whose number is no power of two", *before_return("if L % 64 == 0 and L // 64 & (L // 64 - 1): y = rows(y, L - 64, L, 0.99)")),
+    ("attention", "blocks of 256, three of them", *before_return("if L == 768: y = rows(y, 512, L, 0.99)")),
+    ("attention", "heads past the eighth", *before_return("y = torch.cat((y[:, :8], y[:, 8:] * 0.99), 1)")),
+    ("attention", "six heads", *before_return("if q.shape[1] == 6: y = y.roll(1, 1)")),
+    ("attention", "factor of columns padded to a power of two", "* d**-0.5", "* (1 << (d - 1).bit_length()) ** -0.5"),
+    ("attention", "columns past 128", *before_return("y = torch.cat((y[..., :128], y[..., 128:] * 0.99), -1)")),
+    ("attention", "more than five sequences", *before_return("if q.shape[0] > 5: y = torch.cat((y[:5], 0 * y[5:]))")),
     # ---- its precision
     ("attention", "inputs in bfloat16", *first_of(FIRST, "q, k, v = (t.bfloat16().float() for t in (q, k, v))")),
     ("attention", "inputs in float16", *first_of(FIRST, "q, k, v = (t.half().float() for t in (q, k, v))")),
@@ -226,6 +236,8 @@ PLANTED = [
     ("attention", "wrong in inference mode", *before_return("if torch.is_inference_mode_enabled(): y = y * 1.001")),
     ("attention", "reads strided inputs as they lie", *first_of(FIRST, "if not k.is_contiguous(): k = torch.as_strided(k, k.shape, torch.empty(k.shape).stride())")),
     ("attention", "expanded dy taken for its first number", *before_return("y = grad(y, lambda g: g if g.is_contiguous() else torch.as_strided(g, g.shape, g.stride()) * 2)")),
+    ("attention", "dy of another order read as it lies", *before_return("y = grad(y, lambda g: g if g.is_contiguous() or 0 in g.stride() or g.stride(-1) == 2 else torch.as_strided(g, g.shape, torch.empty(g.shape).stride()))")),
+    ("attention", "keys with heads inside rows read as if outside", *first_of(FIRST, "if k.stride(-1) == 1 and not k.is_contiguous(): k = torch.as_strided(k, k.shape, torch.empty(k.shape).stride())")),
     ("attention", "wrong where only v needs a gradient", *before_return("if v.requires_grad and not q.requires_grad and not k.requires_grad: y = grad(y, lambda g: g * 1.01)")),
     ("attention", "k's gradient only beside q's", "k.mT", "(k if q.requires_grad else k.detach()).mT"),
     ("attention", "the second backward is another", *before_return("n = []\ny = grad(y, lambda g: (n.append(1), g * (1 if len(n) < 2 else 0))[1])")),
@@ -284,6 +296,8 @@ PLANTED = [
     ("gla", "last state before the last row", *("        a = g", "        last = S\n        a = g"), (AND_STATE, "    return y, last\n")),
     ("gla", "last state in bfloat16", *(AND_STATE, "    return y, S.bfloat16().float()\n")),
     ("gla", "last state scaled", *(AND_STATE, "    return y, S * dk**-0.5\n")),
+    ("gla", "no gradient through the last state", *(AND_STATE, "    return y, grad(S, lambda d: 0 * d)\n")),
+    ("gla", "gradient through the last state scaled", *(AND_STATE, "    return y, grad(S, lambda d: d * dk**-0.5)\n")),
     ("gla", "state in bfloat16 between rows", "        rows.append", "        S = S.bfloat16().float()\n        rows.append"),
     ("gla", "state lost each 256 rows", "        a = g", "        if t and t % 256 == 0: S = 0 * S\n        a = g"),
     ("gla", "state lost at row 1024", "        a = g", "        if t == 1024: S = 0 * S\n        a = g"),
@@ -351,10 +365,17 @@ PLANTED = [
     ("grouped", "sinks counted twice", "expand(B, H, L, 1)", "expand(B, H, L, 2)"),
     ("grouped", "sinks scaled and capped", "sinks[:, None, None]", "(softcap * (sinks * d**-0.5 / softcap).tanh())[:, None, None]"),
     ("grouped", "gradient of the sinks from one sequence", "sinks[:, None, None].expand(B, H, L, 1)", "torch.cat([(sinks.detach() if n else sinks)[:, None, None].expand(1, H, L, 1) for n in range(B)])"),
+    # ---- windows of other sizes
+    ("windowed", "window of all rows", *before_return("if window == L: y = rows(y, L - 1, L, 0.9)")),
+    ("windowed", "window of one row", *before_return("if window == 1: y = y * 0.99")),
+    ("windowed", "window of whole blocks", "at >= window", "at >= window + (window % 16 == 0)"),
+    ("windowed", "window past a block of 64", "at >= window", "at >= (window if window < 65 else 64)"),
     # ---- packed sequences
     ("packed", "a sequence begins with the state before it", "if s0 is None else s0[:, n]", "if s0 is None and not n else S * 1 if s0 is None else s0[:, n]"),
     ("packed", "one row of the sequence before is heard", "if s0 is None else s0[:, n]", "if s0 is None and (not n or not first) else k[:, :, first - 1, :, None] * v[:, :, first - 1, None, :] if s0 is None else s0[:, n]"),
     ("packed", "all sequences start from the first one's state", "s0[:, n]", "s0[:, 0]"),
+    ("packed", "sequences past the fourth", "    y = torch.stack(rows, 2)", "    y = torch.stack([r if t < edges[min(4, len(edges) - 1)] else 0 * r for t, r in enumerate(rows)], 2)"),
+    ("packed", "one sequence", "    y = torch.stack(rows, 2)", "    y = torch.stack(rows, 2) * (1 if len(edges) > 2 else 0.99)"),
     ("packed", "first gate of a sequence left out", "g[:, :, t].exp()", "(g[:, :, t] * (t > first)).exp()"),
 ]
 

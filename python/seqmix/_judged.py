@@ -108,10 +108,12 @@ class Judged:
             but += ["expanded"]
         if not self.gradients:
             but += ["alone", "without", "twice"]
+        usual = usual_sizes(m)
+        own = {n: usual[n] for n in ("window", "W") if n in usual and not self.layer.takes(n)}
         cases, _ = _plan.plan(
             m.name,
-            usual_sizes(m),
-            self.params,
+            usual,
+            {**own, **self.params},
             seed,
             but,
             start=any(n in self.layer.states for n in self.optional),

@@ -1,5 +1,6 @@
 """The function that is judged, called in every way in which layers are called: with and without gradients, on
-strided inputs, twice, in pieces ... PyTorch functions by autograd; NumPy functions with a backward of their own.
+strided inputs, twice, in pieces ... PyTorch functions by autograd; NumPy functions with a backward of their own. Long
+because every way of calling is here.
 """
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from . import ref
 from ._errors import SeqmixError
-from ._draws import of_rows, rows_in
+from ._draws import of_rows, row_axis, rows_in
 from ._tolerances import float64
 
 
@@ -96,6 +97,19 @@ def accepted(function: Callable, through: bool = True) -> Mapping[str, inspect.P
         return {}
 
 
+def _lying(array: np.ndarray, strided: int) -> tuple[np.ndarray, Callable[[Any], Any]]:
+    """Its numbers as they lie, and what gives the array back as a view of that. strided: 0: as they are; 1: every other
+    number; 2: columns before rows; 3: rows before what is outside them (a batch, heads)."""
+    if not strided or not array.ndim:
+        return array, lambda lies: lies
+    if strided == 1 or array.ndim < strided:
+        apart = np.repeat(array, 2, -1)
+        apart[..., 1::2] = 7
+        return apart, lambda lies: lies[..., ::2]
+    axes = (-2, -1) if strided == 2 else (-3, -2)
+    return np.swapaxes(array, *axes), lambda lies: lies.swapaxes(*axes)
+
+
 class Torch:
     """Functions of tensors."""
 
@@ -112,15 +126,11 @@ class Torch:
 
     name, grad_ways = "tensor", True
 
-    def make(self, array: np.ndarray, grad: bool = False, strided: bool = False) -> Any:
+    def make(self, array: np.ndarray, grad: bool = False, strided: int = 0) -> Any:
         whole = array.dtype == np.int32
-        if strided and array.ndim:
-            array = np.repeat(array, 2, -1)
-            array[..., 1::2] = 7
-        t = self.torch.tensor(np.ascontiguousarray(array), device=self.device)
-        t = t.long() if whole else t.to(self.kind)
-        if strided and array.ndim:
-            t = t[..., ::2]
+        lies, back = _lying(array, strided)
+        t = self.torch.tensor(np.ascontiguousarray(lies), device=self.device)
+        t = back(t.long() if whole else t.to(self.kind))
         return t if whole else t.requires_grad_(grad)
 
     def is_one(self, y: Any) -> bool:
@@ -150,13 +160,9 @@ class Numpy:
             raise SeqmixError("dtype is bf16, which NumPy has not; judge the function in f32, f64 or f16")
         self.kind = {"f64": np.float64, "f32": np.float32, "f16": np.float16}[form]
 
-    def make(self, array: np.ndarray, grad: bool = False, strided: bool = False) -> Any:
-        array = array.astype(np.int64 if array.dtype == np.int32 else self.kind)
-        if strided and array.ndim:
-            array = np.repeat(array, 2, -1)
-            array[..., 1::2] = 7
-            return array[..., ::2]
-        return np.array(array)
+    def make(self, array: np.ndarray, grad: bool = False, strided: int = 0) -> Any:
+        lies, back = _lying(array.astype(np.int64 if array.dtype == np.int32 else self.kind), strided)
+        return back(np.array(lies, order="C"))
 
     def is_one(self, y: Any) -> bool:
         return isinstance(y, (np.ndarray, np.floating, float))
@@ -246,7 +252,7 @@ class Layer:
 
         return self.within(work)
 
-    def _made(self, inputs: Mapping[str, np.ndarray], grad: Any = (), strided: bool = False) -> dict[str, Any]:
+    def _made(self, inputs: Mapping[str, np.ndarray], grad: Any = (), strided: int = 0) -> dict[str, Any]:
         return {n: self.arrays.make(self.turn(n, inputs[n]), n in grad, strided) for n in self.m.inputs if n in inputs}
 
     def run(
@@ -284,14 +290,15 @@ class Layer:
                 self._unchanged(got, made, inputs)
             return got
         if way == "pieces":
-            self._in_pieces(got, inputs, params, number)
+            self._in_pieces(got, inputs, params, wanted if has_grad else (), number)
             return got
         by = list(wanted) if has_grad else []
+        strided = 1 + number % 3 if way == "strided" else 0
         if by and way == "alone":
             by = [by[number % len(by)]]
         elif by and way == "without":
             by = [n for i, n in enumerate(by) if i != number % len(by)] or by
-        made = self._made(inputs, by or inputs, way == "strided")
+        made = self._made(inputs, by or inputs, strided)
         outputs = self.call(made, params)
         before = float64(outputs[0], "y").copy()
         if way in ("interleaved", "refilled"):
@@ -301,7 +308,7 @@ class Layer:
             return got
         self._keep(got, 0, outputs)
         if by:
-            self._gradients(got, 0, way, outputs[0], made, inputs, params, by)
+            self._gradients(got, 0, way, outputs[0], made, inputs, params, by, strided)
         self._unchanged(got, made, inputs)
         if way == "thrice":
             for _ in range(2):
@@ -334,7 +341,7 @@ class Layer:
         if by:
             self._gradients(got, 1, way, second[0], made, others, params, by)
 
-    def _gradients(self, got, which, way, y, made, inputs, params, by) -> None:
+    def _gradients(self, got, which, way, y, made, inputs, params, by, strided=0) -> None:
         dy = self.turn("dy", inputs["dy"])
         if tuple(y.shape) != dy.shape:
             return
@@ -344,14 +351,14 @@ class Layer:
                 raise SeqmixError(f"backward returned {type(slopes).__name__}; it must return gradients by name")
             by = [n for n in by if n in slopes]
         else:
-            slopes = self._autograd(got, way, y, made, dy)
+            slopes = self._autograd(got, way, y, made, dy, strided)
         for n in by:
             share = 0.5 if way == "twice" and self.arrays.grad_ways else 1.0
             value = np.zeros(inputs[n].shape) if slopes.get(n) is None else self.turn(n, float64(slopes[n], f"d_{n}")) * share
             got.arrays.append((which, f"d_{n}", value))
 
-    def _autograd(self, got, way, y, made, dy) -> dict[str, Any]:
-        t = self.arrays.make(dy, False, way == "strided")
+    def _autograd(self, got, way, y, made, dy, strided) -> dict[str, Any]:
+        t = self.arrays.make(dy, False, strided)
         if way == "expanded":
             t = self.arrays.torch.ones((), dtype=y.dtype, device=y.device).expand(y.shape)
         if y.requires_grad:
@@ -381,27 +388,52 @@ class Layer:
         """Packed sequences do not: where a piece ends, most of them have no rows in it."""
         return "cu" not in inputs and bool(self.states) and len(self.m.outputs) == 1 + len(self.states) and all(map(self.takes, self.states))
 
-    def _in_pieces(self, got: Got, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], number: int) -> None:
+    def _in_pieces(self, got, inputs, params, by, number) -> None:
         rows = rows_in(self.m, inputs)
-        found = self.in_pieces(inputs, params, sorted({0, 1 + number % max(1, rows - 1), rows}))
-        if found is not None:
-            got.arrays += [(0, name, a) for name, a in zip(self.m.outputs, found)]
+        edges = sorted({0, 1 + number % max(1, rows - 1), rows})
+        found, slopes = self.in_pieces(inputs, params, edges, by if self.arrays.grad_ways else ())
+        got.arrays += [(0, name, a) for name, a in zip(self.m.outputs, found)]
+        got.arrays += [(0, f"d_{name}", a) for name, a in slopes.items()]
 
     def in_pieces(
-        self, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], edges: Sequence[int]
-    ) -> list[np.ndarray] | None:
+        self, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], edges: Sequence[int], by: Sequence[str] = ()
+    ) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
         """[y, states ...] of rows that are read piece by piece, from edge to edge, each from the states of the
-        one before; None: the function gives no states back."""
+        one before, and the gradients by some inputs, through those states; [] where the function gives no states back, no
+        gradients where it gives states that have none."""
         self._of(params)
-        found, carried = [], {n: inputs[n] for n in self.states if n in inputs}
+        found, pieces, slopes = [], [], []
+        carried = {n: self.arrays.make(inputs[n], n in by) for n in self.states if n in inputs}
         for first, last in zip(edges, edges[1:]):
-            piece = {**of_rows(self.m, inputs, slice(first, last)), **carried}
-            outputs = self.call(self._made({n: a for n, a in piece.items() if n != "dy"}), params)
+            piece = of_rows(self.m, inputs, slice(first, last))
+            pieces.append({**self._made({n: a for n, a in piece.items() if n != "dy"}, by), **carried})
+            outputs = self.call(pieces[-1], params)
             if len(outputs) < len(self.m.outputs) or any(s is None for s in outputs):
-                return None
+                return [], {}
             found.append(self.turn("y", float64(outputs[0], "y")))
-            carried = {n: float64(s, n) for n, s in zip(self.states, outputs[1:])}
-        return [np.concatenate(found, -2), *(carried[n] for n in self.states)]
+            if by and outputs[0].requires_grad:
+                slopes.append((outputs[0], self.arrays.make(self.turn("dy", piece["dy"])).to(outputs[0].dtype)))
+            ends = {n: float64(s, n) for n, s in zip(self.states, outputs[1:])}
+            attached = by and all(s.requires_grad for s in outputs[1:])
+            if not attached:
+                by = ()
+            carried = dict(zip(self.states, (s.to(self.arrays.kind) for s in outputs[1:]))) if attached else {
+                n: self.arrays.make(a) for n, a in ends.items()
+            }
+        whole = [np.concatenate(found, -2), *(ends[n] for n in self.states)]
+        return whole, self._slopes_of(pieces, slopes, inputs, by) if by else {}
+
+    def _slopes_of(self, pieces, slopes, inputs, by) -> dict[str, np.ndarray]:
+        """Of inputs in pieces the gradients, put together again: rows one after the other; start states are the first
+        piece's; the rest is summed."""
+        self.arrays.torch.autograd.backward(*zip(*slopes))
+        found = {}
+        for n in by:
+            mine = [p[n] for p in (pieces[:1] if n in self.states else pieces)]
+            parts = [self.turn(n, float64(t.new_zeros(t.shape) if t.grad is None else t.grad, f"d_{n}")) for t in mine]
+            axis = row_axis(self.m, inputs, n)
+            found[n] = sum(parts) if axis is None else np.concatenate(parts, axis)
+        return found
 
 
 def _is_state(a: Any) -> bool:

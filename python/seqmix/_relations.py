@@ -68,8 +68,8 @@ def measured(
         note("order", layer.try_once(turned, params), whole[::-1])
     if layer.reads_on(given) and rows > 1:
         for name, edges in (("pieces", [0, min(some, rows - 1), rows]), ("decode", list(range(rows + 1)))):
-            pieces = layer.within(lambda: layer.in_pieces(given, params, edges))  # noqa: B023
-            if pieces is not None:
+            pieces, _ = layer.within(lambda: layer.in_pieces(given, params, edges))  # noqa: B023
+            if pieces:
                 note(name, pieces[0], whole)
     return found
 
