@@ -101,11 +101,11 @@ static int is_packed(const cover *p, int mode) {
 
 // Windows, taps and states, of as many cases as have another number of them as of those that have the mode's.
 static void set_reach(char *text, const cover *p, const cover_case *c, int number) {
-    enum { MODES = 0, ROWS = -1, ELEVEN = 11 };
-    static const int windows[ELEVEN] = {MODES, 1, MODES, 16, MODES, ROWS, MODES, 64, 2, MODES, 65},
-                     counts[ELEVEN] = {MODES, 1, MODES, 7, MODES, 16, MODES, 8, 2, MODES, 4};
+    enum { MODES = 0, ROWS = -1, TURNS = 11 };
+    static const int windows[TURNS] = {MODES, 1, MODES, 16, MODES, ROWS, MODES, 64, 2, MODES, 65},
+                     counts[TURNS] = {MODES, 1, MODES, 7, MODES, 16, MODES, 8, 2, MODES, 4};
     static const char *const counted[] = {"past", "S", NULL};
-    const int mode = c->is[COVER_MODE], window = windows[number % ELEVEN], count = counts[number % ELEVEN];
+    const int mode = c->is[COVER_MODE], window = windows[number % TURNS], count = counts[number % TURNS];
     const char *named = cover_has(p->what.mechanism, "window") ? "window" : "W";
     const int has_window = *named != 'W' || !strcmp(p->what.mechanism->name, "sliding_core");
     if (window && has_window && cover_given(p, mode, named))

@@ -421,7 +421,7 @@ class Layer:
                 n: self.arrays.make(a) for n, a in ends.items()
             }
         whole = [np.concatenate(found, -2), *(ends[n] for n in self.states)]
-        return whole, self._slopes_of(pieces, slopes, inputs, by) if by else {}
+        return whole, self._slopes_of(pieces, slopes, inputs, by) if by and slopes else {}
 
     def _slopes_of(self, pieces, slopes, inputs, by) -> dict[str, np.ndarray]:
         """Of inputs in pieces the gradients, put together again: rows one after the other; start states are the first
