@@ -13,7 +13,7 @@ const SOURCE = join(root, 'node_modules/inter-ui/variable/InterVariable.woff2');
 export const SYSTEM = {
     '✕': 'a mark of the story and of convolutions',
     '∗': 'formulas, which have fonts of their own',
-    'ᵀ': 'transposes',
+    ᵀ: 'transposes',
     '⌈': 'formulas',
     '⌉': 'formulas',
     '⊥': 'the end of copying’s sequences',

@@ -10,6 +10,9 @@ import { allDone, allReady, at, MOST, openTab, press, runs, until, WAIT } from '
 
 const LARGE = 'mixer=attention&task=mqar&length=128&pairs=16&vocab=64&width=64&batch=16&steps=12';
 const SMALL = 'mixer=cat&task=mqar&length=32&pairs=4&vocab=64&steps=30';
+// Firefox under automation: of 100 workers that start three workers of their own, 1 to 5 never come back from
+// `new Worker` (153; of 400 with nobody at the controls all do). A run that still opens is opened again.
+const TRIES = { chromium: 1, firefox: 3 };
 const wanted = (config) => {
     const lines = execFileSync(at('build/seqmix'), ['train', config, '--json'], { encoding: 'utf8' });
     return JSON.parse(lines.trim().split('\n').at(-1)).digest;
@@ -57,13 +60,21 @@ for (const [browser, why] of [
             `${browser}, ${how === 'plain' ? 'not isolated' : how}: ${config === LARGE ? 'large' : 'small'} steps`,
             { skip, timeout: MOST },
             async () => {
-                const { page, complaints, close } = await labs[how].open(`#${config}!speed=full`, {
-                    cores: 4,
-                });
-                page.setDefaultTimeout(WAIT);
-                assert.deepEqual(await trained(page, config, found.threads), found);
-                assert.deepEqual(complaints, []);
-                await close();
+                for (let tries = 1; ; tries++) {
+                    const { page, complaints, close } = await labs[how].open(`#${config}!speed=full`, {
+                        cores: 4,
+                    });
+                    page.setDefaultTimeout(WAIT);
+                    try {
+                        assert.deepEqual(await trained(page, config, found.threads), found);
+                        return assert.deepEqual(complaints, []);
+                    } catch (error) {
+                        const [run] = await runs(page).catch(() => []);
+                        if (tries === TRIES[browser] || run?.status !== 'opening') throw error;
+                    } finally {
+                        await close();
+                    }
+                }
             },
         );
     test(`${browser}, isolated: every view opens`, { skip, timeout: MOST }, async () => {
