@@ -222,6 +222,29 @@ def test_faults_of_other_mechanisms():
     assert not report and {f.length for f in report.faults} == {70}
 
 
+def test_sizes_that_nothing_says():
+    """Without an argument for a window there is none; another size is that of the first case, and is said."""
+
+    def windowed(rows):
+        def function(q, k, v):
+            k, v = (x.repeat_interleave(q.shape[1] // k.shape[1], 1) for x in (k, v))
+            ago = torch.arange(q.shape[-2])[:, None] - torch.arange(q.shape[-2])
+            s = (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5).masked_fill((ago < 0) | (ago >= rows), -torch.inf)
+            return torch.softmax(s, -1) @ v
+
+        return function
+
+    for where in (dict(seeds=1, lengths=(70,)), dict(budget=0.2)):
+        report = check_layer(windowed(10**6), "attn_core", layout="bhld", **where)
+        assert report.assumed == {} and "judged with" not in str(report)
+        assert "; judged with W=9: " in str(check_layer(windowed(9), "sliding_core", layout="bhld", **where))
+        assert not check_layer(windowed(9), "attn_core", layout="bhld", seeds=1, lengths=(70,), raises=False)
+        report = check_layer(windowed(8), "sliding_core", layout="bhld", raises=False, **where)
+        assert not report and "\n  judged with W=9: " in str(report)
+        report = check_layer(windowed(8), "sliding_core", layout="bhld", W=8, **where)
+        assert report.assumed == {}
+
+
 def test_a_function_that_gives_no_tensor():
     with pytest.raises(seqmix.SeqmixError, match="must return the tensor y"):
         check_layer(lambda q, k, v: None, "linear_attention", seeds=1)

@@ -60,7 +60,13 @@ class Judged:
     ) -> None:
         self.layer, self.m, self.drawn_in, self.layout = layer, layer.m, form, layout
         self.form = FORMATS[form].judged
-        self.optional, self.params = optional, params
+        # Sizes that nothing says: no argument of the layer, no shape of its inputs, nobody.
+        drawn = [a for a in self.m._active(params) if a.kind == "input" and (not a.optional or a.name in optional)]
+        said = " ".join(a.shape if layout == "bld" else f"H {a.shape.replace('*', ' ')}" for a in drawn).split()
+        usual = {n: v for n, v in usual_sizes(self.m).items() if n not in said and n not in params and not layer.takes(n)}
+        self.assumed = {n: v for n, v in usual.items() if n != "window"}
+        own = {n: 0 for n in usual if n == "window"}  # (none: all rows)
+        self.optional, self.params = optional, {**own, **params}
         self.gradients = gradients and self.m.has_gradient
         self.worst: dict[str, float] = {}
         self.wrong: list[Wrong] = []
@@ -109,7 +115,7 @@ class Judged:
         if not self.gradients:
             but += ["alone", "without", "twice"]
         usual = usual_sizes(m)
-        own = {n: usual[n] for n in ("window", "W") if n in usual and not self.layer.takes(n)}
+        own = {"W": usual["W"]} if "W" in usual and not self.layer.takes("W") else {}
         cases, _ = _plan.plan(
             m.name,
             usual,
@@ -246,7 +252,7 @@ class Judged:
         unjudged = sum(n for n, _, _ in sensitive.values())
         wrong = {id(w.case): w.case for w in self.wrong}.values()
         only = _plan.shared_by(list(wrong), self.right) if by_plan and listed else ""
-        return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, unjudged, self.untried, sensitive)
+        return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, unjudged, self.untried, sensitive, self.assumed)
 
     def _explain(self, w: Wrong) -> tuple[str, int]:
         def odd() -> str:

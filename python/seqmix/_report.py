@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 FOLLOWS = "as y is wrong"
 
@@ -33,7 +34,8 @@ class Report:
     between results, where they were asked for, the largest difference of y's scale; 0: the same bits.
     `untried`: sizes, draws and ways of calling that the plan has, and no judged case had. `sensitive`: of each array
     of which a right one may be off by more than 5 % in float16 or bfloat16 in some cases, how often it was not judged,
-    how often by its largest error alone, and how often it was there; `unjudged`: how often any array was not judged."""
+    how often by its largest error alone, and how often it was there; `unjudged`: how often any array was not judged.
+    `assumed`: sizes that were neither given nor found from a shape, and that the function has no argument for."""
 
     mechanism: str
     dtype: str
@@ -46,6 +48,7 @@ class Report:
     unjudged: int = 0
     untried: str = ""
     sensitive: dict[str, tuple[int, int, int]] = dataclasses.field(default_factory=dict)
+    assumed: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return not self.faults
@@ -53,6 +56,10 @@ class Report:
     def _sensitive(self, which: int, what: str) -> str:
         of = [f"{name} in {n[which]} of {n[2]} cases" for name, n in self.sensitive.items() if n[which]]
         return f"; {what}: {', '.join(of)}" * bool(of)
+
+    def _assumed(self) -> str:
+        sizes = ", ".join(f"{name}={value}" for name, value in self.assumed.items())
+        return f"judged with {sizes}: the function has no argument for that, and check_layer was given none" * bool(sizes)
 
     def __str__(self) -> str:
         if not self.faults:
@@ -64,6 +71,7 @@ class Report:
                 + self._sensitive(0, f"not judged, as a right one may be off by more than 5 % in {self.dtype}")
                 + self._sensitive(1, "judged by the largest error alone")
                 + f"; not tried: {self.untried}" * bool(self.untried)
+                + f"; {self._assumed()}" * bool(self.assumed)
             )
         at = sorted({f.length for f in self.faults})
         lines = [
@@ -74,6 +82,8 @@ class Report:
         for fault in self.faults:
             if fault.looks_like != FOLLOWS:
                 seen.setdefault((fault.array, fault.looks_like), fault)
+        if self.assumed:
+            lines.append(self._assumed())
         if self.only:
             lines.append(f"wrong only where {self.only}")
         return "\n  ".join(lines + [str(f) for f in list(seen.values())[:12]])
