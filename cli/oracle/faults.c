@@ -424,23 +424,31 @@ static int weights_turned(const search *s) {
     return 0;
 }
 
+// The factor 1/sqrt(d) of the logits: left out, twice, or that of other columns: to which these are padded,
+// or those of most models.
 static int scaled_logits(const search *s) {
     const json *D = json_get(s->c->params, "D"), *H = json_get(s->c->params, "H"),
                *own = json_get(s->c->params, "d");
-    size_t d = 0, h = 1;
+    size_t d = 0, h = 1, padded = 1;
     if (!D ? !own || !json_size(own, &d) : !json_size(D, &d) || (H && (!json_size(H, &h) || !h))) return 0;
-    if (d / h < 2) return 0;
+    if ((d /= h) < 2) return 0;
+    while (padded < d) padded *= 2;
+    const size_t taken[] = {1, d * d, padded, 64, 128};
     for (size_t i = 0; i < s->c->n_inputs; i++) {
         if (!named(s->c->input_name[i], "q wq")) continue;
-        for (int twice = 0; twice < 2; twice++) {
+        for (size_t t = 0; t < sizeof taken / sizeof *taken; t++) {
+            if (taken[t] == d) continue;
             variant v = as_it_is(s->c);
             double *x = change(&v, i);
-            const double by = twice ? 1 / sqrt((double)(d / h)) : sqrt((double)(d / h));
+            const double by = sqrt((double)d / (double)taken[t]);
             for (size_t k = 0; x && k < v.input[i].count; k++) x[k] *= by;
-            if (is_it(s, &v))
-                return say(s, "it is what the oracle gives %s",
-                           twice ? "with the factor 1/sqrt(d) of the logits twice"
-                                 : "without the factor 1/sqrt(d) of the logits");
+            if (!is_it(s, &v)) continue;
+            if (t > 1)
+                return say(s, "it is what the oracle gives with the logits' factor of %zu columns, not %zu",
+                           taken[t], d);
+            return say(s, "it is what the oracle gives %s",
+                       t ? "with the factor 1/sqrt(d) of the logits twice"
+                         : "without the factor 1/sqrt(d) of the logits");
         }
     }
     return 0;

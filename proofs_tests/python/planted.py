@@ -172,6 +172,7 @@ PLANTED = [
     ("attention", "no factor of the logits", "* d**-0.5", ""),
     ("attention", "factor 1/d", "* d**-0.5", "/ d"),
     ("attention", "factor of 64 columns always", "* d**-0.5", "* 0.125"),
+    ("attention", "factor of the columns that these are padded to", "* d**-0.5", "* (1 << (d - 1).bit_length()) ** -0.5"),
     ("attention", "mask one row ahead", "triu(1)", "triu(2)"),
     ("attention", "mask is strict past row 0", "triu(1)", "triu(0).fill_diagonal_(0 if L < 300 else 1).index_fill(0, torch.tensor([0]), 0).triu(1 if L < 300 else 0)"),
     ("attention", "no mask", "s.masked_fill(hidden, -torch.inf)", "s"),
