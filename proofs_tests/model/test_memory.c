@@ -122,6 +122,23 @@ static void what_is_said_is_held(void **state) {
 }
 
 // An audit of what a mixer's answers depend on gives back what it took, whichever allocation fails.
+// Without memory for its list a tensor is not "none of that name", and the next call has it.
+static void a_tensor_is_asked_for_again(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_run *r = smx_run_open("mixer=cat&task=mqar&length=16&vocab=8&pairs=2" SMALL, &e);
+    if (!r) check_fail("%s", e.message);
+    for (long i = 0; i < 2; i++) {
+        smx_tensor t;
+        until_failure = i;
+        const int status = smx_run_tensor(r, "embedding", &t, &e), reached = until_failure < 0;
+        until_failure = -1;
+        if (!reached || !status || strcmp(e.message, "out of memory")) check_fail("%ld: %s", i, e.message);
+        if (i && smx_run_tensor(r, "embedding", &t, &e)) check_fail("%s", e.message);
+    }
+    smx_run_close(r);
+}
+
 static void an_audit_gives_back_its_memory(void **state) {
     (void)state;
     const char *row;
@@ -173,8 +190,10 @@ static void a_states_file_asks_for_no_more_than_it_holds(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_experiment), cmocka_unit_test(every_mixer),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_experiment),
+                                       cmocka_unit_test(every_mixer),
                                        cmocka_unit_test(what_is_said_is_held),
+                                       cmocka_unit_test(a_tensor_is_asked_for_again),
                                        cmocka_unit_test(an_audit_gives_back_its_memory),
                                        cmocka_unit_test(a_states_file_asks_for_no_more_than_it_holds)};
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

@@ -47,7 +47,11 @@ static int make_list(smx_run *r, smx_error *error) {
     l->listed = 0;
     l->list = calloc(room + 1, sizeof *l->list);
     l->names = calloc(room + 1, sizeof *l->names);
-    if (!l->list || !l->names) return error_say(error, "out of memory");
+    if (!l->list || !l->names) {
+        free(l->list);
+        l->list = NULL; // asked for again by the next call
+        return error_say(error, "out of memory");
+    }
     for (int grad = 0; grad < 2; grad++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
@@ -178,7 +182,8 @@ int smx_run_tensor_at(const smx_run *r, size_t i, smx_tensor *tensor) {
 }
 
 int smx_run_tensor(const smx_run *r, const char *name, smx_tensor *tensor, smx_error *error) {
-    for (size_t i = 0; i < smx_run_tensor_count(r); i++)
+    if (!r->look.list && make_list((smx_run *)r, error)) return -1;
+    for (size_t i = 0; i < r->look.listed; i++)
         if (!strcmp(r->look.list[i].name, name)) {
             *tensor = r->look.list[i];
             return 0;
