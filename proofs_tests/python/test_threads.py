@@ -29,6 +29,26 @@ def alone(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
 
 
+def test_first_calls_at_once():
+    """Eight threads, each of which is the first to need the libraries: all get the same."""
+    done = alone(
+        """
+from concurrent.futures import ThreadPoolExecutor
+from seqmix import _native, ref
+sys.setswitchinterval(1e-6)
+start = threading.Barrier(8)
+
+def first(i):
+    start.wait()
+    return id(_native.headers()), id(_native.runs()), id(_native.oracle()), id(ref._mechanisms())
+
+with ThreadPoolExecutor(8) as pool:
+    print([len(set(found)) for found in zip(*pool.map(first, range(8)))])
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "[1, 1, 1, 1]\n"), done.stderr
+
+
 @pytest.mark.parametrize("made", ["run.state(1 + i % 3, 8 + i % 5)", "pool[0].copy()", "seqmix.Run(config)"])
 def test_forgotten_in_one_thread_while_another_opens_more(made):
     count = 300 if "Run" in made else 20000

@@ -16,6 +16,7 @@ import seqmix
 import seqmix.torch as st
 import torch.utils.checkpoint
 from seqmix.testing import check_layer
+from seqmix.torch import _call
 
 QUICK = dict(seeds=1, lengths=(1, 17, 130))
 torch.manual_seed(1)
@@ -220,7 +221,16 @@ def test_nothing_is_copied_where_it_need_not_be():
     assert torch.equal(y, st.attention(q.contiguous(), k.contiguous(), v.contiguous(), heads=4, layout="bld"))
 
 
-def test_the_same_bits_with_any_number_of_threads():
+def test_the_same_bits_with_any_number_of_threads(monkeypatch):
+    """And what takes less time than a thread to begin is computed here."""
+    begun = []
+    monkeypatch.setattr(_call, "_helpers", lambda helpers=_call._helpers: begun.append(1) or helpers())
+    st.set_threads(2)
+    st.attention(*torch.randn(3, 2, 4, 37, 8))
+    assert not begun
+    st.attention(*torch.randn(3, 2, 4, 137, 8))
+    assert begun
+    monkeypatch.setattr(_call, "FEW", 0)
     x, w = torch.randn(11, 50, 16), torch.randn(4, 3)
     found = []
     for n in (1, 2, 5):
@@ -237,7 +247,7 @@ def test_the_same_bits_with_any_number_of_threads():
 
 
 def test_a_fork_has_threads_of_its_own():
-    tensors = dict(forms())["contiguous"]
+    tensors = dict(forms(L=137))["contiguous"]
     st.set_threads(2)
     try:
         here = st.attention(*tensors)  # the parent's threads have begun

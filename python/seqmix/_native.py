@@ -4,12 +4,44 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
+import threading
 from pathlib import Path
+from typing import Callable, TypeVar
 
 from ._errors import SeqmixError
 from ._headers import Headers
 
 FOLDER = Path(__file__).parent / "native"
+
+
+Made = TypeVar("Made")
+_making = threading.RLock()
+
+
+def _after_fork() -> None:
+    """The thread that was making something stayed in the parent."""
+    global _making
+    _making = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def once(make: Callable[[], Made]) -> Callable[[], Made]:
+    """What the first caller makes; others wait for it. (By lru_cache each of those would make one: structs of
+    other classes than the library's functions were told.)"""
+    made: list[Made] = []
+
+    @functools.wraps(make)
+    def get() -> Made:
+        if not made:
+            with _making:
+                if not made:
+                    made.append(make())
+        return made[0]
+
+    return get
 
 
 def _load(name: str) -> ctypes.CDLL:
@@ -21,12 +53,12 @@ def _load(name: str) -> ctypes.CDLL:
         ) from None
 
 
-@functools.lru_cache(maxsize=None)
+@once
 def headers() -> Headers:
     return Headers("error.h", "parallel.h", "smx.h", "run.h", "data.h", "state.h")
 
 
-@functools.lru_cache(maxsize=None)
+@once
 def runs() -> ctypes.CDLL:
     library = _load("libseqmix.so")
     headers().declare(library)
@@ -60,7 +92,7 @@ def fail(error: ctypes.Structure) -> None:
     )
 
 
-@functools.lru_cache(maxsize=None)
+@once
 def oracle() -> ctypes.CDLL:
     library = _load("libseqmix_oracle.so")
     pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t

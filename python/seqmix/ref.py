@@ -11,7 +11,6 @@ layouts are those of docs/ORACLE.md. Long because arguments are checked in sente
 from __future__ import annotations
 
 import collections
-import functools
 import inspect
 import json
 import keyword
@@ -381,12 +380,12 @@ class Mechanism:
         return lambda *inputs, **more: self.value_and_grad(*inputs, dy=dy, **more)[1]
 
 
-@functools.lru_cache(maxsize=None)
+@_native.once
 def _tables() -> dict[str, Any]:
     return json.loads(_native.oracle().smx_oracle_tables())
 
 
-@functools.lru_cache(maxsize=None)
+@_native.once
 def _mechanisms() -> dict[str, Mechanism]:
     return {table["name"]: Mechanism(table) for table in _tables()["mechanisms"]}
 

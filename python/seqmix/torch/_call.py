@@ -20,6 +20,9 @@ from .._errors import SeqmixError
 # Of sequences, whose weights' gradients are summed apart and then in order: not by the number of threads.
 GROUPS = 8
 
+# Multiply-adds that take as long as a thread takes to begin: some 50 us.
+FEW = 1 << 18
+
 # In place of a size: that of the batch, which may be 0.
 BATCH = -1
 
@@ -105,6 +108,8 @@ def in_float32(function: Called) -> Called:
                 f"{function.__name__} cannot be traced: torch.jit.trace records PyTorch's own operations, and"
                 " this one calls a kernel"
             )
+        if all(t.dtype is torch.float32 for t in (*values, *named.values()) if isinstance(t, Tensor)):
+            return function(*values, **named)
         fit = [*map(fitting, values)]
         # (LaS's rates are doubles)
         fit_named = {n: v if n == "alphas" else fitting(v) for n, v in named.items()}
@@ -141,6 +146,12 @@ def spans(n: int, parts: int) -> list[tuple[int, int]]:
     """n sequences in up to so many spans (first, end); none for none."""
     parts = min(parts, n)
     return [(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
+
+
+def by_sequence(n: int, products: int, work: Callable[[int, int], None]) -> None:
+    """work(first, end) on n sequences, `products` multiply-adds or so in all, by threads; in one go where handing a
+    share over would take longer than to compute it."""
+    each(spans(n, 4 * get_threads() if products > FEW else 1), work)
 
 
 def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> Tensor | None:

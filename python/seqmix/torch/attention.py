@@ -13,18 +13,16 @@ from ._call import (
     BATCH,
     aligned,
     at,
+    by_sequence,
     count,
-    each,
     first_derivative,
     flat,
-    get_threads,
     given,
     heads_divide,
     in_float32,
     kernel,
     real,
     scratch,
-    spans,
     struct,
     word,
 )
@@ -70,7 +68,7 @@ class _Core(torch.autograd.Function):
             memory = scratch(kernel(f"{function}_scratch_bytes")(p))
             kernel(function)(*(at(t[first]) for t in arrays), aligned(memory), p)
 
-        each(spans(rows.B, 4 * get_threads()), work)
+        by_sequence(rows.B, rows.B * rows.L * rows.L * rows.D, work)
 
 
 @in_float32
@@ -287,7 +285,7 @@ class _Elu1(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             kernel(function)(*(at(t[first]) for t in arrays), arrays[0][first:end].numel())
 
-        each(spans(len(arrays[0]), 4 * get_threads()), work)
+        by_sequence(len(arrays[0]), arrays[0].numel(), work)
 
 
 @in_float32

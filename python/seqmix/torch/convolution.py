@@ -14,6 +14,7 @@ from ._call import (
     Partial,
     aligned,
     at,
+    by_sequence,
     count,
     each,
     first_derivative,
@@ -46,7 +47,7 @@ class _Conv(torch.autograd.Function):
             memory = scratch(kernel("conv_scratch_bytes")(p))
             kernel("conv_fwd")(at(y[first]), at(x[first]), at(f), aligned(memory), p)
 
-        each(spans(len(x), 4 * get_threads()), work)
+        by_sequence(len(x), x.numel() * f.shape[-1], work)
         ctx.save_for_backward(x, f)
         ctx.future = future
         return y
@@ -209,7 +210,7 @@ class _Iir(torch.autograd.Function):
             memory = scratch(kernel("iir_scratch_bytes")(p))
             kernel("iir_fwd")(at(y[first]), at(x[first]), at(theta[first]), at(table), aligned(memory), p)
 
-        each(spans(len(x), 4 * get_threads()), work)
+        by_sequence(len(x), 32 * x.numel(), work)
         ctx.save_for_backward(x, theta)
         ctx.mode, ctx.table = mode, table
         return y
@@ -227,7 +228,7 @@ class _Iir(torch.autograd.Function):
                 *(at(t[first]) for t in (dx, dtheta, dy, x, theta)), at(ctx.table), aligned(memory), p
             )
 
-        each(spans(len(x), 4 * get_threads()), work)
+        by_sequence(len(x), 32 * x.numel(), work)
         return dx, dtheta, None
 
 

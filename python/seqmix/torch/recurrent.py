@@ -14,10 +14,10 @@ from ._call import (
     Partial,
     aligned,
     at,
+    by_sequence,
     each,
     first_derivative,
     flat,
-    get_threads,
     given,
     in_float32,
     kernel,
@@ -71,7 +71,7 @@ class _State(torch.autograd.Function):
                 at(y[first]), at(last[first]), at(states[first]), x, _first(start, first), aligned(memory), p
             )
 
-        each(spans(B, 4 * get_threads()), work)
+        by_sequence(B, v.numel() * dk, work)
         ctx.save_for_backward(q, k, v, beta, g, start, states)
         ctx.rule, ctx.scale, ctx.gates = rule, scale, gates
         ctx.set_materialize_grads(False)
@@ -96,7 +96,7 @@ class _State(torch.autograd.Function):
                 dx, *(_first(t, first) for t in (dstart, dy, dlast)), x, at(states[first]), aligned(memory), p
             )
 
-        each(spans(B, 4 * get_threads()), work)
+        by_sequence(B, v.numel() * dk, work)
         return dq, dk_, dv, dbeta, dg, None if start is None else dstart, None, None
 
 
@@ -217,7 +217,7 @@ class _Recurrent(torch.autograd.Function):
                 p,
             )
 
-        each(spans(B, 4 * get_threads()), work)
+        by_sequence(B, y.numel() * E, work)
         ctx.save_for_backward(y, saved, u, bias, start)
         ctx.set_materialize_grads(False)
         return y, last
@@ -292,7 +292,7 @@ class _Ema(torch.autograd.Function):
             p = struct("smx_ema", B=end - first, L=L, D=D, S=S)
             kernel("ema_fwd")(at(y[first]), at(states[first]), at(x[first]), w, aligned(memory), p)
 
-        each(spans(B, 4 * get_threads()), work)
+        by_sequence(B, y.numel() * S, work)
         ctx.save_for_backward(x, states, *weights)
         return y
 
@@ -348,7 +348,7 @@ class _Scan(torch.autograd.Function):
             p = struct("smx_scan", B=end - first, L=L, D=D, S=S)
             kernel("scan_fwd")(at(y[first]), at(states[first]), at(x[first]), system, aligned(memory), p)
 
-        each(spans(B, 4 * get_threads()), work)
+        by_sequence(B, y.numel() * S, work)
         ctx.save_for_backward(x, dt, a_log, b, c, skip, states)
         return y
 
