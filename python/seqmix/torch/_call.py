@@ -166,12 +166,13 @@ def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> 
         raise SeqmixError(
             f"{name} is {value.layout} on {value.device}; the kernels take strided tensors on the cpu"
         )
-    if value.dim() != len(shape) or any(n not in (None, BATCH, m) for n, m in zip(shape, value.shape)):
+    own = value.shape
+    if len(own) == len(shape) and all(n == m or n == BATCH or n is None and m for n, m in zip(shape, own)):
+        return value
+    if len(own) != len(shape) or any(n not in (None, BATCH, m) for n, m in zip(shape, own)):
         wanted = "".join(f"[{'any' if n in (None, BATCH) else n}]" for n in shape)
-        raise SeqmixError(f"{name} has the shape {shape_text(value.shape)}; {wanted} is needed")
-    if any(n is None and not m for n, m in zip(shape, value.shape)):
-        raise SeqmixError(f"{name} has the shape {shape_text(value.shape)}: it holds nothing")
-    return value
+        raise SeqmixError(f"{name} has the shape {shape_text(own)}; {wanted} is needed")
+    raise SeqmixError(f"{name} has the shape {shape_text(own)}: it holds nothing")
 
 
 def count(name: str, value: Any, least: int = 1) -> int:
@@ -203,8 +204,11 @@ def heads_divide(heads: int, width: int) -> None:
         raise SeqmixError(f"heads = {heads} does not divide the width {width}")
 
 
-def at(tensor: Tensor | None) -> int | None:
-    return None if tensor is None else tensor.data_ptr()
+def at(tensor: Tensor | None, i: int = 0) -> int | None:
+    """Where it lies, or its part [i]."""
+    if tensor is None:
+        return None
+    return tensor.data_ptr() + (i and i * tensor.stride(0) * tensor.element_size())
 
 
 def struct(name: str, **fields: Any) -> ctypes.Structure:

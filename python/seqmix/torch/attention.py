@@ -66,7 +66,7 @@ class _Core(torch.autograd.Function):
             sizes = dict(B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride)
             p = struct(f"smx_{name}", **sizes, **options)
             memory = scratch(kernel(f"{function}_scratch_bytes")(p))
-            kernel(function)(*(at(t[first]) for t in arrays), aligned(memory), p)
+            kernel(function)(*(at(t, first) for t in arrays), aligned(memory), p)
 
         by_sequence(rows.B, rows.B * rows.L * rows.L * rows.D, work)
 
@@ -283,7 +283,7 @@ class _Elu1(torch.autograd.Function):
     @staticmethod
     def _run(function: str, *arrays: Tensor) -> None:
         def work(first: int, end: int) -> None:
-            kernel(function)(*(at(t[first]) for t in arrays), arrays[0][first:end].numel())
+            kernel(function)(*(at(t, first) for t in arrays), arrays[0][first:end].numel())
 
         by_sequence(len(arrays[0]), arrays[0].numel(), work)
 

@@ -45,7 +45,7 @@ class _Conv(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             p = _Conv._p(x, f, future, end - first)
             memory = scratch(kernel("conv_scratch_bytes")(p))
-            kernel("conv_fwd")(at(y[first]), at(x[first]), at(f), aligned(memory), p)
+            kernel("conv_fwd")(at(y, first), at(x, first), at(f), aligned(memory), p)
 
         by_sequence(len(x), x.numel() * f.shape[-1], work)
         ctx.save_for_backward(x, f)
@@ -63,7 +63,7 @@ class _Conv(torch.autograd.Function):
             p = _Conv._p(x, f, ctx.future, end - first)
             memory = scratch(kernel("conv_scratch_bytes")(p))
             kernel("conv_bwd")(
-                at(dx[first]), at(partial.parts[i][0]), at(dy[first]), at(x[first]), at(f), aligned(memory), p
+                at(dx, first), at(partial.parts[i][0]), at(dy, first), at(x, first), at(f), aligned(memory), p
             )
 
         each([(i, *span) for i, span in enumerate(groups)], work)
@@ -134,7 +134,7 @@ class _LongConv(torch.autograd.Function):
             p = struct("smx_longconv", B=end - first, L=L, D=D, taps=k.shape[1], ld=D, **{"lambda": squash})
             memory = scratch(kernel("longconv_scratch_bytes")(L))
             kernel("longconv_fwd")(
-                at(y[first]), at(spectra[i]), at(x[first]), weights, at(table), aligned(memory), p
+                at(y, first), at(spectra[i]), at(x, first), weights, at(table), aligned(memory), p
             )
 
         each([(i, *span) for i, span in enumerate(parts)], work)
@@ -158,10 +158,10 @@ class _LongConv(torch.autograd.Function):
             memory = scratch(kernel("longconv_scratch_bytes")(L))
             slopes = struct("smx_longconv_gradients", k=partial.parts[i][0], skip=partial.parts[i][1])
             kernel("longconv_bwd")(
-                at(dx[first]),
+                at(dx, first),
                 slopes,
-                at(dy[first]),
-                at(x[first]),
+                at(dy, first),
+                at(x, first),
                 weights,
                 at(spectrum),
                 at(table),
@@ -208,7 +208,7 @@ class _Iir(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             p = _Iir._p(x, theta, mode, end - first)
             memory = scratch(kernel("iir_scratch_bytes")(p))
-            kernel("iir_fwd")(at(y[first]), at(x[first]), at(theta[first]), at(table), aligned(memory), p)
+            kernel("iir_fwd")(at(y, first), at(x, first), at(theta, first), at(table), aligned(memory), p)
 
         by_sequence(len(x), 32 * x.numel(), work)
         ctx.save_for_backward(x, theta)
@@ -225,7 +225,7 @@ class _Iir(torch.autograd.Function):
             p = _Iir._p(x, theta, ctx.mode, end - first)
             memory = scratch(kernel("iir_scratch_bytes")(p))
             kernel("iir_bwd")(
-                *(at(t[first]) for t in (dx, dtheta, dy, x, theta)), at(ctx.table), aligned(memory), p
+                *(at(t, first) for t in (dx, dtheta, dy, x, theta)), at(ctx.table), aligned(memory), p
             )
 
         by_sequence(len(x), 32 * x.numel(), work)

@@ -29,10 +29,6 @@ from ._call import (
 )
 
 
-def _first(tensor: Tensor | None, i: int) -> int | None:
-    return None if tensor is None else at(tensor[i])
-
-
 class _State(torch.autograd.Function):
     """Both rules; tensors [B][L][H][..]."""
 
@@ -43,7 +39,7 @@ class _State(torch.autograd.Function):
 
     @staticmethod
     def _part(name: str, first: int, *arrays: Tensor | None) -> Any:
-        return struct(name, **dict(zip(("q", "k", "v", "beta", "g"), (_first(t, first) for t in arrays))))
+        return struct(name, **dict(zip(("q", "k", "v", "beta", "g"), (at(t, first) for t in arrays))))
 
     @staticmethod
     def forward(
@@ -68,7 +64,7 @@ class _State(torch.autograd.Function):
             memory = scratch(kernel("state_fwd_scratch_bytes")(p))
             x = _State._part("smx_state_rows", first, q, k, v, beta, g)
             kernel(rule + "_fwd")(
-                at(y[first]), at(last[first]), at(states[first]), x, _first(start, first), aligned(memory), p
+                at(y, first), at(last, first), at(states, first), x, at(start, first), aligned(memory), p
             )
 
         by_sequence(B, v.numel() * dk, work)
@@ -93,7 +89,7 @@ class _State(torch.autograd.Function):
             x = _State._part("smx_state_rows", first, q, k, v, beta, g)
             dx = _State._part("smx_state_gradients", first, dq, dk_, dv, dbeta, dg)
             kernel(ctx.rule + "_bwd")(
-                dx, *(_first(t, first) for t in (dstart, dy, dlast)), x, at(states[first]), aligned(memory), p
+                dx, *(at(t, first) for t in (dstart, dy, dlast)), x, at(states, first), aligned(memory), p
             )
 
         by_sequence(B, v.numel() * dk, work)
@@ -210,9 +206,9 @@ class _Recurrent(torch.autograd.Function):
             memory = scratch(kernel("recurrent_fwd_scratch_bytes")(p))
             weights = (at(u),) if lstm else (at(u), at(bias))
             kernel("lstm_fwd" if lstm else "gru_fwd")(
-                *(at(t[first]) for t in (y, last, saved, z)),
+                *(at(t, first) for t in (y, last, saved, z)),
                 *weights,
-                _first(start, first),
+                at(start, first),
                 aligned(memory),
                 p,
             )
@@ -238,11 +234,11 @@ class _Recurrent(torch.autograd.Function):
             du, dbias = partial.parts[i]
             slopes = (at(du),) if lstm else (at(du), at(dbias))
             kernel("lstm_bwd" if lstm else "gru_bwd")(
-                at(dz[first]),
+                at(dz, first),
                 *slopes,
-                *(_first(t, first) for t in (dstart, dy, dlast, y)),
+                *(at(t, first) for t in (dstart, dy, dlast, y)),
                 at(u),
-                *(_first(t, first) for t in (saved, start)),
+                *(at(t, first) for t in (saved, start)),
                 aligned(memory),
                 p,
             )
@@ -290,7 +286,7 @@ class _Ema(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
             p = struct("smx_ema", B=end - first, L=L, D=D, S=S)
-            kernel("ema_fwd")(at(y[first]), at(states[first]), at(x[first]), w, aligned(memory), p)
+            kernel("ema_fwd")(at(y, first), at(states, first), at(x, first), w, aligned(memory), p)
 
         by_sequence(B, y.numel() * S, work)
         ctx.save_for_backward(x, states, *weights)
@@ -310,7 +306,7 @@ class _Ema(torch.autograd.Function):
             p = struct("smx_ema", B=end - first, L=L, D=D, S=S)
             slopes = struct("smx_ema_gradients", **dict(zip(_Ema.NAMES, partial.parts[i])))
             kernel("ema_bwd")(
-                at(dx[first]), slopes, at(dy[first]), at(x[first]), w, at(states[first]), aligned(memory), p
+                at(dx, first), slopes, at(dy, first), at(x, first), w, at(states, first), aligned(memory), p
             )
 
         each([(i, *span) for i, span in enumerate(groups)], work)
@@ -343,10 +339,10 @@ class _Scan(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
             system = struct(
-                "smx_scan_system", dt=at(dt[first]), a_log=a_log, b=at(b[first]), c=at(c[first]), skip=skip
+                "smx_scan_system", dt=at(dt, first), a_log=a_log, b=at(b, first), c=at(c, first), skip=skip
             )
             p = struct("smx_scan", B=end - first, L=L, D=D, S=S)
-            kernel("scan_fwd")(at(y[first]), at(states[first]), at(x[first]), system, aligned(memory), p)
+            kernel("scan_fwd")(at(y, first), at(states, first), at(x, first), system, aligned(memory), p)
 
         by_sequence(B, y.numel() * S, work)
         ctx.save_for_backward(x, dt, a_log, b, c, skip, states)
@@ -364,25 +360,25 @@ class _Scan(torch.autograd.Function):
         def work(i: int, first: int, end: int) -> None:
             memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
             system = struct(
-                "smx_scan_system", dt=at(dt[first]), a_log=a_log, b=at(b[first]), c=at(c[first]), skip=skip
+                "smx_scan_system", dt=at(dt, first), a_log=a_log, b=at(b, first), c=at(c, first), skip=skip
             )
             da_log, dskip = partial.parts[i]
             slopes = struct(
                 "smx_scan_gradients",
-                dt=at(ddt[first]),
+                dt=at(ddt, first),
                 a_log=da_log,
-                b=at(db[first]),
-                c=at(dc[first]),
+                b=at(db, first),
+                c=at(dc, first),
                 skip=dskip,
             )
             p = struct("smx_scan", B=end - first, L=L, D=D, S=S)
             kernel("scan_bwd")(
-                at(dx[first]),
+                at(dx, first),
                 slopes,
-                at(dy[first]),
-                at(x[first]),
+                at(dy, first),
+                at(x, first),
                 system,
-                at(states[first]),
+                at(states, first),
                 aligned(memory),
                 p,
             )
