@@ -188,7 +188,7 @@ demo: ## set up, build, serve the page and print its address (ISOLATED=1: large 
 	scripts/setup.sh --quiet demo && $(MAKE) --no-print-directory -j$(JOBS) dist/index.html && \
 	exec node scripts/serve.mjs $(if $(ISOLATED),--isolated)
 
-test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
+test: ## set up, build and run the tests (more: test-page, test-package, test-tree, test-all); ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,--all --but "$(LATER) $(ELSEWHERE)",$(ALL_TESTS))
 

@@ -15,7 +15,7 @@ const config_key common_keys[] = {
             mixer, offsetof(S, mixer)),
     TEXT_KEY(
         "mixers", S, mixers, "",
-        "a mixer for each block in place of mixer, cat,gla,attention, beginning again; block1.filter=5: a key of one block",
+        "a mixer for each block in place of mixer, cat,gla,attention, beginning again; block0.filter=5: a key of one block",
         "model"),
     INT_KEY("width", S, width, "32", 1, 4096, "numbers per token inside the model (D)", "model"),
     INT_KEY("blocks", S, blocks, "1", 1, 64, "blocks one after another (N)", "model"),

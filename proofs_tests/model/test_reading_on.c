@@ -87,9 +87,11 @@ static smx_run_state *through_bytes(smx_run *r, smx_run_state *s) {
     return again;
 }
 // Pieces of 1 to `longest` rows; now and then the state is saved and loaded, or a copy goes on in its place.
-static void in_pieces(smx_run *r, const reading *w, size_t rows, size_t most, size_t longest,
-                      double tolerance) {
+// All answers, [B][rows][V].
+static const float *in_pieces(smx_run *r, const reading *w, size_t rows, size_t most, size_t longest,
+                              double tolerance) {
     smx_run_state *s = state_of(r, w->B, most);
+    float *all = check_floats(w->B * rows * w->V);
     for (size_t at = 0, count; at < rows; at += count) {
         count = 1 + check_next() % longest;
         if (count > rows - at) count = rows - at;
@@ -99,6 +101,7 @@ static void in_pieces(smx_run *r, const reading *w, size_t rows, size_t most, si
         for (size_t b = 0; b < w->B; b++) {
             const float *is = answers + b * count * w->V, *was = w->whole + (b * rows + at) * w->V;
             const float *last = smx_state_answers(s) + b * w->V;
+            memcpy(all + (b * rows + at) * w->V, is, count * w->V * 4);
             for (size_t i = 0; i < count * w->V && tolerance == 0.0; i++)
                 if (memcmp(is + i, was + i, 4))
                     check_fail("row %zu of sequence %zu, answer %zu: %.9g, read at once %.9g", at + i / w->V,
@@ -120,6 +123,7 @@ static void in_pieces(smx_run *r, const reading *w, size_t rows, size_t most, si
         }
     }
     smx_state_close(s);
+    return all;
 }
 
 static int is_convolved(const char *text) {
@@ -143,8 +147,10 @@ static void every_mode(void **unused) {
             if ((s == NULL) != ahead) check_fail("%s", s ? "it has a state" : e.message);
             if (s) {
                 const reading w = whole_of(r, 2, rows);
-                in_pieces(r, &w, rows, L, 9, is_convolved(text) ? 3e-5 : 0.0);
-                in_pieces(r, &w, rows, L + 40, 150, is_convolved(text) ? 3e-5 : 0.0);
+                const double tolerance = is_convolved(text) ? 3e-5 : 0.0;
+                const float *some = in_pieces(r, &w, rows, L, 9, tolerance);
+                const float *others = in_pieces(r, &w, rows, L + 40, 150, tolerance);
+                if (memcmp(some, others, w.B * rows * w.V * 4)) check_fail("other pieces, other words");
                 is_convolved(text) ? near++ : exact++;
             } else {
                 if (!strstr(e.message, "a row depends on")) check_fail("%s", e.message);

@@ -98,6 +98,22 @@ test('both know the same keys, mixers, tasks and presets, and complete them alik
     for (const text of texts) assert.equal(small.complete(text), whole.complete(text));
 });
 
+test('docs/EMBED.md and the README of the package name what is elsewhere', () => {
+    const names = [
+        ...ELSEWHERE.mixers,
+        ...ELSEWHERE.tasks,
+        ...ELSEWHERE.settings.map((one) => one.split('=')[1]),
+    ];
+    for (const [file, place] of [
+        ['docs/EMBED.md', /leaves to seqmix-whole\.wasm([^]*?)What asks/],
+        ['wasm/package/README.md', /and refuses,([^]*?)\.\n/],
+    ]) {
+        const said = place.exec(readFileSync(file, 'utf8'))[1];
+        for (const name of [...names, 'scan'])
+            assert.match(said, new RegExp(`\\b${name}s?\\b`), `${file}: ${name}`);
+    }
+});
+
 test('every mixer in every mode: the same words, or where it is', () => {
     const { modes } = seqmix('help', '--json');
     const names = whole.config.mixers.map(({ name }) => name).filter((name) => name !== 'equations');

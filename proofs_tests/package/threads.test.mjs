@@ -25,6 +25,10 @@ async function labOf(threads, options) {
 test('the module stays small to fetch, and imports its memory', async () => {
     const { length } = gzipSync(bytes('seqmix-threads.wasm'), { level: 9 });
     assert.ok(length <= THREADS, `${length} bytes gzipped`);
+    const said = /seqmix-threads\.wasm, which is whole, (\d+) KB/.exec(
+        readFileSync(at('docs/EMBED.md'), 'utf8'),
+    );
+    assert.ok(Math.abs(1000 * said[1] - length) < 3000, `docs/EMBED.md says ${said[1]} KB: ${length}`);
     const { module } = await load({ threads: 2 });
     const imports = WebAssembly.Module.imports(module).map(({ name }) => name);
     assert.deepEqual(imports.sort(), ['emscripten_notify_memory_growth', 'memory']);

@@ -76,12 +76,18 @@ test('the modules are what they say, and import only the memory-growth notice', 
 });
 
 test('the module stays small to fetch', async () => {
+    const page = await readFile(new URL('../../docs/EMBED.md', import.meta.url), 'utf8');
     for (const [name, most] of [
         ['seqmix.wasm', MODULE],
         ['seqmix-whole.wasm', WHOLE],
     ]) {
         const { length } = gzipSync(await readFile(built(`wasm/${name}`)), { level: 9 });
         assert.ok(length <= most, `${name}: ${length} bytes gzipped`);
+        const said = Number(new RegExp(`${name}[^.]*?, (\\d+) KB`).exec(page)?.[1]);
+        assert.ok(
+            Math.abs(1000 * said - length) < 3000,
+            `docs/EMBED.md says ${said} KB of ${name}: ${length}`,
+        );
     }
 });
 
