@@ -66,10 +66,10 @@ $(call script, digests_clang, package/digests/digests_clang.test.mjs, build/clan
 $(call script, browsers, package/digests/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 $(call script, threads_browsers, package/threads_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs build/wasm/seqmix-threads.wasm $(CHECKS))
 # The module, its packages, and the libraries.
-$(call script, wasm,     package/wasm.test.mjs,             $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
+$(call script, wasm,     package/wasm.test.mjs,             $(NPY) docs/EMBED.md build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, hostile,  package/hostile.test.mjs,          $(MODULE))
-$(call script, threads,  package/threads.test.mjs,          proofs_tests/package/digests/digests_native.mjs build/wasm/seqmix-threads.wasm build/package/package.json $(MODULES) $(CHECKS))
-$(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))
+$(call script, threads,  package/threads.test.mjs,          docs/EMBED.md proofs_tests/package/digests/digests_native.mjs build/wasm/seqmix-threads.wasm build/package/package.json $(MODULES) $(CHECKS))
+$(call script, small,    package/small.test.mjs,            docs/EMBED.md wasm/package/README.md build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))
 $(call script, kernels,  package/kernels.test.mjs,          $(NPY) build/seqmix $(MODULES))
