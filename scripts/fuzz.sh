@@ -33,6 +33,10 @@ seeds() {
         fuzz_equations) cp examples/equations/*.eq model/mixers/*.eq "$home/$1" ;;
         fuzz_weights)
             printf '\001{"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"b":{"dtype":"BF16","shape":[3],"data_offsets":[16,22]},"c":{"dtype":"F16","shape":[],"data_offsets":[22,24]},"d":{"dtype":"F64","shape":[1],"data_offsets":[24,32]}}' >"$home/$1/four" ;;
+        fuzz_onnx)
+            # Three rows of four floats; as two heads, packed dimensions and bfloat16.
+            { printf '\000\010\003\010\004\020\001\112\060'; head -c 48 /dev/zero | tr '\0' '\077'; } >"$home/$1/float"
+            { printf '\002\012\003\002\003\002\020\020\112\030'; head -c 24 /dev/zero | tr '\0' '\077'; } >"$home/$1/heads" ;;
         fuzz_npy)
             { printf "\223NUMPY\001\0\066\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"; printf '\n\0\0\200\077'; } >"$home/$1/one" ;;
     esac
