@@ -63,8 +63,11 @@ test('train prints one JSON line a step and a final one', () => {
 });
 
 test('saved, resumed and straight runs end in the same weights; eval reads the file', () => {
-    const digest = (result) => JSON.parse(result.stdout.trim().split('\n').at(-1)).digest;
-    const straight = digest(seqmix('train', recall, '--json', '--eval', '0', '--save', file('a')));
+    const last = (result) => JSON.parse(result.stdout.trim().split('\n').at(-1));
+    const digest = (result) => last(result).digest;
+    const unjudged = seqmix('train', recall, '--json', '--eval', '0', '--save', file('a'));
+    const straight = digest(unjudged);
+    for (const key of ['accuracy', 'r2', 'bits']) assert.equal(last(unjudged)[key], null);
     seqmix('train', recall + '&steps=11', '--save', file('b'), '--eval', '0');
     assert.equal(
         digest(

@@ -200,10 +200,14 @@ static void print_final(const training *t, double seconds, double busy) {
     const smx_evaluation *e = &t->held_out;
     printf("{\"final\":true,\"step\":%llu,\"loss\":", (unsigned long long)m->step);
     cli_json_number(m->loss, 9);
-    printf(",\"accuracy\":%.6f,\"r2\":", e->accuracy);
-    cli_json_number(e->r2, 9);
-    printf(",\"bits\":");
-    cli_json_number(cli_bits(e), 9);
+    if (!e->targets)
+        printf(",\"accuracy\":null,\"r2\":null,\"bits\":null"); // nothing was evaluated
+    else {
+        printf(",\"accuracy\":%.6f,\"r2\":", e->accuracy);
+        cli_json_number(e->r2, 9);
+        printf(",\"bits\":");
+        cli_json_number(cli_bits(e), 9);
+    }
     printf(
         ",\"seconds\":%.3f,\"processor_seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,\"digest\":\"%016llx\"",
         seconds, busy, (unsigned long long)m->params, (unsigned long long)m->bytes,
