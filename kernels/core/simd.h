@@ -124,6 +124,7 @@ SMX_INLINE vf vi_float(vi b) {
 SMX_INLINE vi vf_lt(vf a, vf b) { return -(a < b); }
 /*@ PURE */
 SMX_INLINE vi vf_le(vf a, vf b) { return -(a <= b); }
+/*@ PURE */
 SMX_INLINE vi vf_eq(vf a, vf b) { return -(a == b); }
 /*@ PURE */
 SMX_INLINE vi vi_gt(vi a, vi b) { return -(a > b); }
@@ -168,6 +169,7 @@ SMX_INLINE vf vf_min(vf a, vf b) { return (vf)wasm_f32x4_pmin((v128_t)b, (v128_t
 #else
 /*@ PURE */
 SMX_INLINE vf vf_max(vf a, vf b) { return vf_select(vf_lt(b, a), a, b); }
+/*@ PURE */
 SMX_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }
 #endif
 

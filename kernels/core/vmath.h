@@ -211,7 +211,9 @@ SMX_TAIL v16 v16_tanh(v16 a) {
     return a;
 }
 
+/*@ PURE */
 SMX_LARGE v16 v16_exp_down(v16 a) {
+    /*@ EACH(a.r, \true) */
     SMX_LARGE_EACH a.r[r] = vf_exp_down(a.r[r], SMX_EXP_FLOOR);
     return a;
 }
@@ -253,6 +255,8 @@ SMX_INLINE void v16_exps_down(v16 *x) { exps_in_step(x, SMX_EXP_FLOOR); }
 SMX_INLINE void v16_softmax_exps(v16 *x) { exps_in_step(x, -41.5f); }
 #else
 enum { SMX_EXPS = 1 };
+/*@ requires \valid(x);
+    assigns *x; */
 SMX_INLINE void v16_exps_down(v16 *x) { *x = v16_exp_down(*x); }
 /*@ requires \valid(x);
     assigns *x; */

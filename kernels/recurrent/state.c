@@ -146,7 +146,7 @@ static void asking_product(wanted *a, float *c, size_t ldc, const float *x, size
         }
 #endif
 }
-/*@ requires columns <= 16 && \valid_read(x + (0 .. columns - 1));
+/*@ requires in_part: columns <= 16 && \valid_read(x + (0 .. columns - 1));
     PURE */
 SMX_INLINE v16 load_part(const float *x, size_t columns) {
     return columns == 16 ? v16_load(x) : v16_load_n(x, columns, 0.0f);
@@ -169,13 +169,34 @@ static void load_rows(float *to, const float *from, size_t stride, size_t n, siz
 // Keys, queries and gates, the gates by channel or one for all channels of a row: e^g, 1 where there is no
 // row; and e to the sum from the first row on, rounded once a block: were it multiplied up, gates that are
 // the same in every row would be off by the same in every row.
+/*@ requires \valid(w) && BLOCK_AT(w, c) && INPUTS(c, c->p) && ASKS_FOR(ahead, w, c);
+    requires 0 < w->n <= ROWS && row + w->n <= c->p->B * c->p->L && h < c->p->H;
+    requires (by_channel != 0) <==> c->p->gates == SMX_GATES_CHANNEL;
+    assigns INTO(w->q), INTO(w->k), INTO(w->alpha), INTO(w->decay), INTO(w->erase), w->steady;
+    assigns ASKED(ahead); */
 SMX_LARGE void load_keys(block *w, const call *c, size_t row, size_t h, wanted *ahead, const int by_channel) {
     enum { AT_ONCE = SMX_EXPS > 1 ? SMX_EXPS / 2 : 1 }; // rows whose exponentials go in step
     const smx_state *p = c->p;
     const size_t dkp = c->l.dkp, at = keys_at(p, row, h), stride = keys_stride(p);
     const v16 scale = v16_set(p->scale), one = v16_set(1.0f), zero = v16_set(0.0f);
     float alpha[ROWS] = {0}, decay[ROWS], so_far = 0.0f;
+    /*@ HEAD(row, w->n, h, p->H, p->dk) */
+    /*@ assert IN_HEAD(row, w->n, 0, 1, p->dk); */
+    /*@ assert 0 <= row * p->H && row * p->H + h <= MOST && 0 <= (row * p->H + h) * p->dk <= MOST; */
+    /*@ assert !p->shared ==> at == (row * p->H + h) * p->dk && stride == p->H * p->dk; */
+    /*@ assert p->shared ==> at == row * p->dk && stride == p->dk; */
+    /*@ assert !p->shared ==> 0 <= at &&
+            at + (w->n - 1) * (p->H * p->dk) + p->dk <= p->B * p->L * (p->H * p->dk) <= MOST; */
+    /*@ assert p->shared ==> 0 <= at &&
+            at + (w->n - 1) * p->dk + p->dk <= p->B * p->L * p->dk <= MOST; */
+    /*@ assert !p->shared ==> (w->n - 1) * stride == (w->n - 1) * (p->H * p->dk); */
+    /*@ assert p->shared ==> (w->n - 1) * stride == (w->n - 1) * p->dk; */
+    /*@ assert 0 <= at && at + (w->n - 1) * stride + p->dk <= KEYS(p) <= MOST; */
+    /*@ loop invariant 0 <= t <= ROWS;
+        loop assigns t, so_far, alpha[0 .. ROWS - 1], decay[0 .. ROWS - 1];
+        loop variant ROWS - t; */
     for (size_t t = 0; t < ROWS && !by_channel; t++) {
+        /*@ HEAD_OF_ROW */
         if (p->gates && t < w->n) alpha[t] = c->g[p->gates == SMX_GATES_HEAD ? (row + t) * p->H + h : h];
         so_far += alpha[t];
         decay[t] = so_far;
@@ -185,13 +206,41 @@ SMX_LARGE void load_keys(block *w, const call *c, size_t row, size_t h, wanted *
         v16_store(decay, settled(v16_exp_down(v16_load(decay))));
     }
     v16 all = one;
+    /*@ loop invariant 0 <= i <= dkp && i % 16 == 0 && ahead->count <= 8 && SAME_KEYS;
+        loop assigns i, all, INTO(w->q), INTO(w->k), INTO(w->alpha), INTO(w->decay), INTO(w->erase);
+        loop assigns ASKED(ahead);
+        loop variant dkp - i; */
     for (size_t i = 0; i < dkp; i += 16) {
+        /*@ assert i < p->dk && i + 16 <= dkp; */
         const size_t channels = smx_min(16, p->dk - i);
+        /*@ assert channels <= 16 && i + channels <= p->dk; */
         v16 sum = zero, least = one, fade = one;
+        /*@ loop invariant 0 <= t0 <= ROWS && t0 % AT_ONCE == 0 && ahead->count <= 8 && SAME_KEYS;
+            loop assigns t0, sum, least, fade, INTO(w->q), INTO(w->k), INTO(w->alpha), INTO(w->decay),
+                INTO(w->erase), ASKED(ahead);
+            loop variant ROWS - t0; */
         for (size_t t0 = 0; t0 < ROWS; t0 += AT_ONCE) {
             v16 power[2 * AT_ONCE];
             ask(ahead, 3);
+            /*@ assert SAME_KEYS; */
+            /*@ SAME_PRODUCTS */
+            /*@ loop invariant 0 <= r <= AT_ONCE && t == t0 + r;
+                loop assigns r, t, sum, power[0 .. 2 * AT_ONCE - 1];
+                loop variant AT_ONCE - r; */
             for (size_t r = 0, t = t0; r < AT_ONCE; r++, t++) {
+                /*@ HEAD_OF_ROW */
+                /*@ HEAD(row + t, 1, h, p->H, p->dk) */
+                /*@ assert p->B * p->L * (p->H * p->dk) <= MOST; */
+                /*@ assert t < w->n ==> 0 <= ((row + t) * p->H + h) * p->dk; */
+                /*@ assert t < w->n ==>
+                        ((row + t) * p->H + h) * p->dk + p->dk <= p->B * p->L * (p->H * p->dk); */
+                /*@ assert t < w->n ==>
+                        (size_t)((size_t)((size_t)((size_t)(row + t) * p->H) + h) * p->dk) ==
+                        ((row + t) * p->H + h) * p->dk; */
+                /*@ assert t < w->n ==> ((row + t) * p->H + h) * p->dk + i + channels <=
+                        \at(c->p->B * c->p->L * (c->p->H * c->p->dk), Pre); */
+                /*@ assert t < w->n && by_channel ==>
+                        \valid_read((c->g + (((row + t) * p->H + h) * p->dk + i)) + (0 .. channels - 1)); */
                 if (by_channel) {
                     power[2 * r] =
                         load_part(c->g + ((row + t) * p->H + h) * p->dk + i, t < w->n ? channels : 0);
@@ -201,8 +250,26 @@ SMX_LARGE void load_keys(block *w, const call *c, size_t row, size_t h, wanted *
                     power[2 * r + 1] = v16_set(decay[t]);
                 }
             }
+            /*@ loop invariant 0 <= r <= 2 * AT_ONCE && r % SMX_EXPS == 0;
+                loop assigns r, power[0 .. 2 * AT_ONCE - 1];
+                loop variant 2 * AT_ONCE - r; */
             for (size_t r = 0; r < 2 * AT_ONCE && by_channel; r += SMX_EXPS) v16_exps_down(power + r);
+            /*@ loop invariant 0 <= r <= AT_ONCE && t == t0 + r;
+                loop assigns r, t, least, fade, INTO(w->q), INTO(w->k), INTO(w->alpha), INTO(w->decay),
+                    INTO(w->erase);
+                loop variant AT_ONCE - r; */
             for (size_t r = 0, t = t0; r < AT_ONCE; r++, t++) {
+                /*@ assert within(t, dkp, ROWS) && (t < w->n ==> reaches(t, w->n, stride)); */
+                /*@ assert 0 <= t * dkp + i && t * dkp + i + 16 <= ROWS * dkp; */
+                /*@ assert t < w->n ==> reaches(t, \at(w->n, Pre), stride); */
+                /*@ assert 0 <= at &&
+                        at + (\at(w->n, Pre) - 1) * stride + p->dk <= \at(KEYS(c->p), Pre) <= MOST; */
+                /*@ assert KEYS(p) == \at(KEYS(c->p), Pre); */
+                /*@ assert t < w->n ==> 0 <= t * stride && at + t * stride + p->dk <= KEYS(p) <= MOST; */
+                /*@ assert t < w->n ==> (size_t)(t * stride) == t * stride &&
+                        (size_t)(at + (size_t)(t * stride)) == at + t * stride &&
+                        (size_t)((size_t)(at + (size_t)(t * stride)) + i) == at + t * stride + i; */
+                /*@ assert t < w->n ==> at + t * stride + i + channels <= KEYS(p); */
                 const size_t to = t * dkp + i, columns = t < w->n ? channels : 0;
                 const v16 a = power[2 * r], k = load_part(c->k + at + t * stride + i, columns);
                 const v16 q = v16_mul(load_part(c->q + at + t * stride + i, columns), scale);
