@@ -25,7 +25,8 @@ def _after_fork() -> None:
     _making = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # (not in Pyodide)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def once(make: Callable[[], Made]) -> Callable[[], Made]:
