@@ -177,7 +177,8 @@ include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-$(patsubst %,build/test/%.count,arm bits32 musl windows sdist pyodide cluster mpi prove_c package pytorch): RUN_OPTIONS := --timeout 1800
+$(patsubst %,build/test/%.count,arm bits32 musl windows sdist pyodide cluster mpi package pytorch): RUN_OPTIONS := --timeout 1800
+build/test/prove_c.count: RUN_OPTIONS := --timeout 3600
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 
