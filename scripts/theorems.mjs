@@ -108,7 +108,7 @@ multiplied, added, loaded and stored (\`load_rows\`, \`turn\`, \`times\`, \`add_
 passes the parts their arguments (\`load_block\`, \`forward\`, and so \`smx_gla_fwd\`, \`smx_delta_fwd\`), which Eva
 follows at fixed sizes; nor backward. Their contracts
 are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl), and assume what smx.h says of the arrays, fewer than 2^55 floats in
-each, and of keys that heads share, too, had each head its own; what lies between the rows of an array being of that array, too; and of functions without a text that WP can read: that square root, infinity and NaN
+each (where heads share keys: also if each head had its own), what lies between the rows of an array being of that array, too; and of functions without a text that WP can read: that square root, infinity and NaN
 write nowhere, that memcpy and memset touch the floats that they are given, that a product of sizes below 2^55 is that product, and that what
 copies a word to another type or compares two numbers (\`vf_bits\`, \`vi_float\`, \`vf_lt\`, \`vf_le\`, \`vf_eq\`, \`vi_gt\`: single numbers, which Eva
 follows) touches no array, nor does the prefetch of a line.

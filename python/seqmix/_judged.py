@@ -60,7 +60,7 @@ class Judged:
     ) -> None:
         self.layer, self.m, self.drawn_in, self.layout = layer, layer.m, form, layout
         self.form = FORMATS[form].judged
-        # Sizes that nothing says: no argument of the layer, no shape of its inputs, nobody.
+        # Sizes that are assumed: not given, in no shape of the inputs, and no argument of the layer.
         drawn = [a for a in self.m._active(params) if a.kind == "input" and (not a.optional or a.name in optional)]
         said = " ".join(a.shape if layout == "bld" else f"H {a.shape.replace('*', ' ')}" for a in drawn).split()
         usual = {n: v for n, v in usual_sizes(self.m).items() if n not in said and n not in params and not layer.takes(n)}

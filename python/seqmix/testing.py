@@ -67,7 +67,7 @@ def check_layer(
         for.
     params: the mechanism's, `H=4`, `pool="masked"`; sizes that are not given are those of its first test
         vector, or the plan's; a window that is not, and that the function has no argument for, is all rows. The
-        report says which sizes nothing told.
+        report names the sizes that were assumed.
     gradients: False: forward only. raises: False: return the report also where something is wrong.
     arrays: "torch" or "numpy", what the function takes; "torch" where there is PyTorch. backward: gradients
         of a NumPy function, backward(dy, inputs, params), a dict by name like inputs.

@@ -20,8 +20,9 @@ from .._errors import SeqmixError
 # Of sequences, whose weights' gradients are summed apart and then in order: not by the number of threads.
 GROUPS = 8
 
-# Multiply-adds that take as long as a thread takes to begin: some 50 us.
-FEW = 1 << 18
+# Multiply-adds up to which a call stays in its thread: to hand shares over takes 100 us and more (2 threads:
+# as fast either way at 2^21 to 2^22, attention, delta rule and convolution).
+FEW = 1 << 21
 
 # In place of a size: that of the batch, which may be 0.
 BATCH = -1

@@ -210,7 +210,7 @@ class _Iir(torch.autograd.Function):
             memory = scratch(kernel("iir_scratch_bytes")(p))
             kernel("iir_fwd")(at(y, first), at(x, first), at(theta, first), at(table), aligned(memory), p)
 
-        by_sequence(len(x), 32 * x.numel(), work)
+        by_sequence(len(x), 32 * x.numel(), work)  # (FFTs)
         ctx.save_for_backward(x, theta)
         ctx.mode, ctx.table = mode, table
         return y
@@ -228,7 +228,7 @@ class _Iir(torch.autograd.Function):
                 *(at(t, first) for t in (dx, dtheta, dy, x, theta)), at(ctx.table), aligned(memory), p
             )
 
-        by_sequence(len(x), 32 * x.numel(), work)
+        by_sequence(len(x), 32 * x.numel(), work)  # (FFTs)
         return dx, dtheta, None
 
 
