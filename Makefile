@@ -7,6 +7,10 @@ export PATH := $(CURDIR)/build/tools/bin:$(PATH)
 
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 comma := ,
+# What it compiles for: mingw for Windows, whatever this machine is.
+SYSTEM ?= $(if $(findstring mingw,$(CC)),Windows,$(shell uname -s))
+WINDOWS := $(filter Windows,$(SYSTEM))
+EXE := $(if $(WINDOWS),.exe)
 SAN ?=
 VARIANT := $(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 OBJ := build/obj/$(VARIANT)-pic
@@ -17,19 +21,19 @@ WARN := -Wall -Wextra -Werror $(if $(findstring gcc,$(notdir $(CC))),-Wno-format
 # Exact mode: no contraction, no reassociation. -fno-math-errno only frees sqrt from errno.
 EXACT := -ffp-contract=off -fno-math-errno
 # One set of objects serves the program and the shared libraries of `make install`.
-PIC := -fPIC $(if $(filter Linux,$(shell uname -s)),-fno-semantic-interposition)
+PIC := -fPIC $(if $(filter Linux,$(SYSTEM)),-fno-semantic-interposition)
 CFLAGS := -std=gnu11 $(if $(SAN),-g1,-g) $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 # Windows, by mingw: its printf is C99's where it is told so, and its gcc does not align the stack for AVX.
-ifneq ($(findstring mingw,$(CC)),)
+ifdef WINDOWS
 CFLAGS += -D__USE_MINGW_ANSI_STDIO=1 -Wno-format -Wa,-muse-unaligned-vector-move
 endif
 # (Lines are enough of debugging: all of it takes a quarter of the time that a kernel compiles.)
 KERNEL_CFLAGS := $(CFLAGS) -g1
 # All but what computes (kernels, graph, operations), which a stranger's input does not reach unchecked: a
 # buffer that overflows ends the program.
-HARDENED := $(if $(SAN),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDENED := $(if $(SAN)$(WINDOWS),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 CPPFLAGS := -Iinclude -I.
-LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(filter Linux,$(shell uname -s)),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+LDFLAGS := -pthread $(if $(WINDOWS),-static) $(if $(SAN),-fsanitize=$(SAN)) $(if $(filter Linux,$(SYSTEM)),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 
 # ---- Sources -----------------------------------------------------------------------------------------------
 KERNEL_ONCE := $(wildcard kernels/*.c kernels/core/*.c) kernels/recurrent/program_plan.c kernels/spectral/tables.c
@@ -37,7 +41,10 @@ KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*/*.c))
 MODEL_SRC := $(wildcard model/*/*.c model/*/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)
-CLI_SRC := $(filter-out cli/ranks_mpi.c,$(wildcard cli/*.c cli/*/*.c cli/*/*/*.c check/*.c))
+# On Windows the program has files and signals of its own, and not what is for clusters.
+OF_POSIX := $(addprefix cli/,files.c folders.c screen.c grid/claim.c grid/progress.c grid/plan/script.c $(addprefix commands/,runs/train_signals.c reproduce.c bench.c bench_variants.c)) \
+    $(wildcard cli/commands/grid/grid*.c cli/commands/grid/job*.c) cli/commands/grid/watch.c
+CLI_SRC := $(filter-out cli/ranks_mpi.c $(if $(WINDOWS),$(OF_POSIX),cli/windows/%),$(wildcard cli/*.c cli/*/*.c cli/*/*/*.c check/*.c))
 BENCH_SRC := $(addprefix bench/,rows.c ceilings.c kernel_rows.c scan_rows.c reading.c workloads.c list.c)
 PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
 TEST_SRC := $(wildcard proofs_tests/*/test_*.c proofs_tests/*/*/test_*.c) $(PROOF_SRC)
@@ -85,6 +92,9 @@ $(OBJ)/model/graph/%.o $(OBJ)/model/ops/%.o: HARDENED :=
 # (The program's own files wait for disks and people: they compile in three fifths of the time so. Private:
 # the library, of which build.inc below is made, has a level of its own.)
 $(OBJ)/cli/%.o: private CFLAGS += -O1 -g1
+ifdef WINDOWS
+$(filter-out $(OBJ)/cli/windows/%,$(CLI_SRC:%.c=$(OBJ)/%.o)) $(OBJ)/python/native/oracle.o: CPPFLAGS += -include cli/windows/posix.h
+endif
 $(OBJ)/%.o: %.c $(OBJ)/flags | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(HARDENED) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -130,9 +140,9 @@ $(LIB): $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 $(REF): $(REF_SRC:%.c=$(OBJ)/%.o)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
-BENCH_OBJ := $(BENCH_SRC:%.c=$(OBJ)/%.o) $(foreach i,$(ISAS) $(FUSED),$(OBJ)/$i/bench/ceiling.o)
+BENCH_OBJ := $(if $(WINDOWS),,$(BENCH_SRC:%.c=$(OBJ)/%.o) $(foreach i,$(ISAS) $(FUSED),$(OBJ)/$i/bench/ceiling.o))
 $(OBJ)/bench/%.o: CPPFLAGS += $(HAVE)
-$(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
+$(BIN)/seqmix$(EXE): $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
 	@$(CC) $(LDFLAGS) $^ $(LZ) -lm -o $@ && echo "built $@"
 
 # The same on several processes; the library links no MPI.

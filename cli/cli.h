@@ -34,6 +34,9 @@ void cli_put_json_text(FILE *to, const char *text); // the same elsewhere
 void cli_put_quoted(FILE *to, const char *text);    // a word in the shell's quotes
 void cli_put_json_number(FILE *to, double x, int digits);
 
+// screen.c: how wide the terminal of standard error is, 0 where it is none.
+int cli_columns(void);
+
 // clock.c
 double cli_seconds(void);           // monotonic
 double cli_processor_seconds(void); // of all threads: what other programs do hardly changes it

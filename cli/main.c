@@ -101,7 +101,9 @@ static int find_command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+#ifdef SIGXFSZ
     signal(SIGXFSZ, SIG_IGN); // a file that grows past its limit is one that cannot be written, and says so
+#endif
     ranks_start(&argc, &argv);
     return ranks_end(find_command(argc, argv));
 }

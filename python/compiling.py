@@ -29,9 +29,10 @@ def say_build(recorded: Path, to: Path, compiler: list, flags: list) -> None:
 
 def compile_to(sources: Path, folder: Path) -> None:
     """The libraries and the program into the folder."""
-    commands = json.loads((sources / "commands.json").read_text()).get(platform.machine())
-    if not commands:
-        sys.exit(f"seqmix is built for x86_64 and aarch64 Linux; this is {platform.machine()}")
+    known, here = json.loads((sources / "commands.json").read_text()), f"{platform.system()} {platform.machine()}"
+    if here not in known:
+        sys.exit(f"seqmix is built for {', '.join(known)}; this is {here}")
+    commands = known[here]
     objects, compiler = folder / "objects", shlex.split(os.environ.get("CC", "cc"))
     (dispatch,) = (c for c in commands["compile"] if "kernels/dispatch.c" in c)
     (recorded,) = sources.glob("build/**/build.inc")

@@ -1,32 +1,46 @@
 # python.mk: the Python package: the two libraries that it loads, the program, the wheel and the source
-# distribution. `make wheel` compiles nothing twice: the objects are the program's.
+# distribution. `make wheel` compiles nothing twice: the objects are the program's. For Windows by
+# `make wheel CC=x86_64-w64-mingw32-gcc MACHINE=x86_64`, which makes a wheel alone.
 PY_OUT := $(BIN)/python
 PY_STAGE := $(PY_OUT)/stage
 # (scripts/setup.sh says which one that is)
 PYTHON ?= python3
 
-$(PY_OUT)/%.map: scripts/exports.sh
-	@mkdir -p $(@D) && { echo '{ global:'; $^ | sed 's/$$/;/'; echo 'local: *; };'; } >$@
-$(PY_OUT)/libseqmix.map: $(addprefix include/seqmix/,smx.h run.h state.h data.h) cli/team.h
-$(PY_OUT)/libseqmix_oracle.map: python/native/oracle.h
+# Which of their functions the libraries show: a version script, or what the linkers of Windows and macOS take for it.
+PY_SHOWN := $(if $(WINDOWS),def,$(if $(filter Darwin,$(SYSTEM)),exp,map))
+PY_SHOW_map = { echo '{ global:'; $^ | sed 's/$$/;/'; echo 'local: *; };'; }
+PY_SHOW_def = { echo EXPORTS; $^; }
+PY_SHOW_exp = $^ | sed 's/^/_/'
+PY_LINK_map = -Wl,--version-script=$1 $(if $(SAN),,-Wl,-z,defs)
+PY_LINK_def = $1
+PY_LINK_exp = -Wl,-exported_symbols_list,$1
+define shown
+$(PY_OUT)/%.$1: scripts/exports.sh
+	@mkdir -p $$(@D) && $$(PY_SHOW_$1) >$$@
+$(PY_OUT)/libseqmix.$1: $(addprefix include/seqmix/,smx.h run.h state.h data.h) cli/team.h
+$(PY_OUT)/libseqmix_oracle.$1: python/native/oracle.h
+endef
+$(foreach form,map def exp,$(eval $(call shown,$(form))))
 
 PY_RUNS := $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o) $(OBJ)/cli/team.o
-PY_ORACLE := $(REF_SRC:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,python/native/oracle cli/arrays/npy cli/files cli/fail model/base/error model/base/json \
+PY_ORACLE := $(REF_SRC:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,python/native/oracle cli/arrays/npy $(if $(WINDOWS),cli/windows/files cli/windows/posix,cli/files) cli/fail model/base/error model/base/json \
     model/base/number $(addprefix cli/oracle/,oracle_cases oracle_run compare_formats faults cover cover_draws sets/vectors_table sets/vectors_ranges sets/vectors_margin) \
     $(patsubst %.c,%,$(wildcard cli/oracle/table/*.c)))
-PY_LIBRARIES := $(PY_OUT)/libseqmix.so $(PY_OUT)/libseqmix_oracle.so
-$(PY_OUT)/libseqmix.so: $(PY_RUNS) $(PY_OUT)/libseqmix.map
-$(PY_OUT)/libseqmix_oracle.so: $(PY_ORACLE) $(PY_OUT)/libseqmix_oracle.map
+PY_LIBRARIES := $(addprefix $(PY_OUT)/,$(addsuffix .$(if $(WINDOWS),dll,so),libseqmix libseqmix_oracle))
+$(filter %/libseqmix.so %/libseqmix.dll,$(PY_LIBRARIES)): $(PY_RUNS) $(PY_OUT)/libseqmix.$(PY_SHOWN)
+$(filter %_oracle.so %_oracle.dll,$(PY_LIBRARIES)): $(PY_ORACLE) $(PY_OUT)/libseqmix_oracle.$(PY_SHOWN)
 $(PY_LIBRARIES):
-	@$(CC) -shared -Wl,--version-script=$(filter %.map,$^) $(if $(SAN),,-Wl,-z,defs) $(LDFLAGS) $(filter %.o,$^) $(if $(filter %/libseqmix.so,$@),$(LZ)) -lm -o $@
-$(PY_OUT)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(PY_RUNS) $(REF_SRC:%.c=$(OBJ)/%.o)
+	@$(CC) -shared $(call PY_LINK_$(PY_SHOWN),$(filter %.$(PY_SHOWN),$^)) $(LDFLAGS) $(filter %.o,$^) $(if $(findstring oracle,$@),,$(LZ)) -lm -o $@
+$(PY_OUT)/seqmix$(EXE): $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(PY_RUNS) $(REF_SRC:%.c=$(OBJ)/%.o)
 	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(sort $^) $(LZ) -lm -o $@
 
 # What `python3 -m build` builds from: the package with its libraries, and beside it, for the source
 # distribution, the C sources with the commands of this Makefile.
 PY_SOURCES := $(wildcard python/*.py python/*.toml python/*.in python/seqmix/*.py python/seqmix/*/*.py) python/seqmix/py.typed
 PAGE_IN_WHEEL ?= build/single/seqmix.html
-PY_PARTS := $(PY_LIBRARIES) $(PY_OUT)/seqmix
+PY_PARTS := $(PY_LIBRARIES) $(PY_OUT)/seqmix$(EXE)
+# What mingw links into each of these, and whose licences want to be told with it.
+MINGW_NOTICES := /usr/share/doc/mingw-w64-x86-64-dev/copyright /usr/share/doc/libz-mingw-w64-dev/copyright
 # REPOSITORY: the address of the sources on the web, to which the packages' pages link; the release workflow
 # knows it.
 REPOSITORY ?=
@@ -38,18 +52,20 @@ PY_LAY = rm -rf $1 && mkdir -p $1/seqmix/include/seqmix $1/seqmix/native $1/seqm
     cp python/*.py python/*.toml python/*.in LICENSE $1 && $(PYTHON) python/describe.py '$(REPOSITORY)' $(VERSION) $1 && \
     cp -r python/seqmix $1 && find $1 -name __pycache__ -prune -exec rm -r {} + && \
     cp include/seqmix/*.h $1/seqmix/include/seqmix && cp $2 $1/seqmix/native
-$(PY_OUT)/staged: $(PY_PARTS) $(PY_LAID) $(PAGE_IN_WHEEL)
+PY_LISTS := $(foreach form,map exp,$(addprefix $(PY_OUT)/,libseqmix.$(form) libseqmix_oracle.$(form)))
+$(PY_OUT)/staged: $(PY_LISTS) $(PY_PARTS) $(PY_LAID) $(PAGE_IN_WHEEL)
 	@$(call PY_LAY,$(PY_STAGE),$(PY_PARTS))
-	@$(if $(SAN),,strip -R .note.gnu.build-id $(PY_STAGE)/seqmix/native/*) # (a hash of debugging information as well)
+	@$(if $(SAN),,$(if $(WINDOWS),$(CC:gcc=strip),strip -R .note.gnu.build-id) $(PY_STAGE)/seqmix/native/*) # (a hash of debugging information as well)
+	@$(if $(WINDOWS),cat $(MINGW_NOTICES) >$(PY_STAGE)/seqmix/native/NOTICES.txt)
 	@$(if $(PAGE_IN_WHEEL),cp $(PAGE_IN_WHEEL) $(PY_STAGE)/seqmix/page)
-	@$(PYTHON) python/record.py '$(MAKE)' $(PY_OUT) $(PY_STAGE)/sources && cp $(PY_OUT)/*.map $(PY_STAGE)/sources
+	@$(if $(WINDOWS),,$(PYTHON) python/record.py '$(MAKE)' $(PY_OUT) $(PY_STAGE)/sources && cp $(PY_LISTS) $(PY_STAGE)/sources)
 	@touch $@
 
 WHEEL_STAMP := $(PY_OUT)/wheel.made
 $(WHEEL_STAMP): $(PY_OUT)/staged
-	@rm -rf $(PY_OUT)/dist && cd $(PY_STAGE) && $(PYTHON) -m build --no-isolation --skip-dependency-check --wheel --sdist --outdir ../dist >../build.log 2>&1 || { tail -n 20 ../build.log; exit 1; }
+	@rm -rf $(PY_OUT)/dist && cd $(PY_STAGE) && $(PYTHON) -m build --no-isolation --skip-dependency-check --wheel $(if $(WINDOWS),,--sdist) --outdir ../dist >../build.log 2>&1 || { tail -n 20 ../build.log; exit 1; }
 	@$(PYTHON) python/pack_again.py $(PY_OUT)/dist/*
-	@$(PYTHON) python/elf.py $(PY_OUT)/dist/*.whl >>$(PY_OUT)/build.log && touch $@ && ls -1 $(PY_OUT)/dist/* | sed 's/^/built /'
+	@$(if $(WINDOWS),,$(PYTHON) python/elf.py $(PY_OUT)/dist/*.whl >>$(PY_OUT)/build.log &&) touch $@ && ls -1 $(PY_OUT)/dist/* | sed 's/^/built /'
 # Asked before anything is compiled for it.
 .PHONY: wheel python-for-wheel
 python-for-wheel: | setup

@@ -15,10 +15,13 @@ import sys
 from pathlib import Path
 
 
-def commands_of(make: str, out: str, machine: str) -> dict[str, list[list[str]]]:
+MACHINES = "Linux x86_64", "Linux aarch64", "Darwin arm64"
+
+
+def commands_of(make: str, out: str, system: str, machine: str) -> dict[str, list[list[str]]]:
     wanted = [f"{out}/{name}" for name in ("libseqmix.so", "libseqmix_oracle.so", "seqmix")]
     text = subprocess.run(
-        [make, "-nB", "--no-print-directory", "CC=gcc", f"MACHINE={machine}", *wanted],
+        [make, "-nB", "--no-print-directory", "CC=gcc", f"SYSTEM={system}", f"MACHINE={machine}", *wanted],
         check=True,
         capture_output=True,
         text=True,
@@ -30,14 +33,16 @@ def commands_of(make: str, out: str, machine: str) -> dict[str, list[list[str]]]
             continue
         words = [w for w in shlex.split(at[1]) if w not in ("-MMD", "-MP", "-g", "-Werror")]
         words = [re.sub(r"^build/", "@", w) if w.endswith(".o") or w in wanted else w for w in words]
-        words = [re.sub(r"--version-script=.*/", "--version-script=", w) for w in words]
-        found["compile" if "-c" in words else "link"].append(words if "-c" in words else ["-s", *words])
+        words = [re.sub(r"(--version-script=|-exported_symbols_list,).*/", r"\1", w) for w in words]
+        if "-c" not in words and system == "Linux":  # (Apple's linker has no -s)
+            words.insert(0, "-s")
+        found["compile" if "-c" in words else "link"].append(words)
     assert len(found["link"]) == 3, found["link"]
     return found
 
 
 def main(make: str, out: str, folder: Path) -> None:
-    recorded = {machine: commands_of(make, out, machine) for machine in ("x86_64", "aarch64")}
+    recorded = {name: commands_of(make, out, *name.split()) for name in MACHINES}
     used = {w for machine in recorded.values() for c in machine["compile"] for w in c if w.endswith(".c")}
     for room in {"include", *(name.split("/")[0] for name in used)}:
         used |= {str(at) for end in ("h", "def", "inc") for at in Path(room).rglob(f"*.{end}")}

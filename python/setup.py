@@ -18,13 +18,14 @@ sys.path.insert(0, str(here))
 from compiling import compile_to  # noqa: E402
 from elf import tag_of  # noqa: E402
 
-LIBRARIES = ("libseqmix.so", "libseqmix_oracle.so")
+WINDOWS = (here / "seqmix/native/seqmix.exe").exists()  # laid out by a cross compiler
+LIBRARIES = tuple(f"{name}.{'dll' if WINDOWS else 'so'}" for name in ("libseqmix", "libseqmix_oracle"))
 WASM = all(
     (here / "seqmix/native" / name).exists() and (here / "seqmix/native" / name).read_bytes()[:4] == b"\0asm"
     for name in LIBRARIES
 )
 # (the program has nowhere to run in Pyodide)
-NATIVE = LIBRARIES if WASM else (*LIBRARIES, "seqmix")
+NATIVE = LIBRARIES if WASM else (*LIBRARIES, "seqmix.exe" if WINDOWS else "seqmix")
 # PEP 783: the Pyodide releases whose C library these modules were tried with
 PYODIDE = "pyemscripten_2026_0_wasm32"
 VERSION = re.search(r'#define SMX_VERSION "(.*)"', (here / "seqmix/include/seqmix/smx.h").read_text())[1]
@@ -41,7 +42,7 @@ class Build(build_py):
             compile_to(here / "sources", temporary)
             for name in NATIVE:
                 self.copy_file(str(temporary / name), str(native / name))
-        if not WASM:
+        if not WASM and not WINDOWS:
             (native / "seqmix").chmod(0o755)
 
 
@@ -53,6 +54,10 @@ class Wheel(bdist_wheel):
     def get_tag(self):
         if WASM:
             return "py3", "none", PYODIDE
+        if WINDOWS:
+            return "py3", "none", "win_amd64"
+        if sys.platform == "darwin":
+            return "py3", "none", super().get_tag()[2]
         native = Path(self.get_finalized_command("build").build_lib) / "seqmix/native"
         try:
             return "py3", "none", tag_of([(native / name).read_bytes() for name in NATIVE])

@@ -192,7 +192,7 @@ look_for_options() {
         option mpi MPI 'openmpi-bin libopenmpi-dev' 'openmpi openmpi-devel' have_all mpirun mpicc
         option arm 'Arm, emulated' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user' 'gcc-aarch64-linux-gnu qemu-user' have aarch64-linux-gnu-gcc
         option musl musl musl-tools musl-gcc have musl-gcc
-        option windows 'Windows, by Wine' 'gcc-mingw-w64-x86-64 wine wine64' 'mingw64-gcc mingw64-winpthreads-static wine-core' have_all x86_64-w64-mingw32-gcc wine
+        option windows 'Windows, by Wine' 'gcc-mingw-w64-x86-64 libz-mingw-w64-dev wine wine64' 'mingw64-gcc mingw64-winpthreads-static mingw64-zlib-static wine-core' have_all x86_64-w64-mingw32-gcc wine
         option parallel 'GNU parallel' parallel parallel have parallel
         option bits32 '32-bit x86' "libc6-dev-i386 lib32gcc-$(gcc -dumpversion 2>/dev/null || echo 12)-dev" 'glibc-devel.i686 libgcc.i686 libasan.i686 libubsan.i686' has_bits32
     fi

@@ -60,9 +60,14 @@ test('a release is published by trusted publishing alone, of files that were tes
     for (const [name, needs] of [
         ['build', 'test'],
         ['wheels', 'build'],
-        ['draft', '\\[build, wheels\\]'],
+        ['macos', 'build'],
+        ['mingw', 'test'],
+        ['windows', 'mingw'],
+        ['draft', '\\[build, wheels, macos, windows\\]'],
     ])
         assert.match(job(text, name), new RegExp(`^ {8}needs: ${needs}$`, 'm'), name);
+    for (const name of ['macos', 'windows'])
+        assert.match(job(text, name), /seqmix selfcheck \|[^]*diff[^]*proofs_tests\/digests\.txt/, name);
     assert.match(job(text, 'draft'), /attest-build-provenance@[^]*gh release create .*--draft/);
     for (const name of ['pypi', 'npm']) {
         assert.match(job(text, name), /^ {8}if: github\.event_name == 'release'$/m);

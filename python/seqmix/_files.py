@@ -6,9 +6,13 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from pathlib import Path
 
 from ._errors import SeqmixError
+
+# Of bytes, and no child's.
+PRIVATE = os.O_BINARY | os.O_NOINHERIT if sys.platform == "win32" else os.O_CLOEXEC
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -33,12 +37,12 @@ def _replace(target: Path, old: os.stat_result | None, data: bytes) -> None:
     if old and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = target.parent / f".seqmix-{secrets.token_hex(8)}.part"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | PRIVATE, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            if old:
+            if old and sys.platform != "win32":
                 with contextlib.suppress(PermissionError):  # an owner who may not give files away keeps them
                     os.chown(handle, old.st_uid, old.st_gid)
                 os.chmod(handle, old.st_mode & 0o777)
@@ -48,7 +52,8 @@ def _replace(target: Path, old: os.stat_result | None, data: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):  # it came after the renaming
             os.unlink(temporary)
         raise
-    _sync(target.parent)
+    if sys.platform != "win32":
+        _sync(target.parent)
 
 
 def _sync(folder: Path) -> None:

@@ -25,7 +25,7 @@ _FUNCTION = re.compile(r"^([a-z_0-9 ]+?[ *]+)(smx_\w+)\(([^()]*)\)$", re.S)
 
 
 def _text(name: str) -> str:
-    text = (INCLUDE / name).read_text()
+    text = (INCLUDE / name).read_text("utf-8")
     text = re.sub(r"//[^\n]*", "", text).replace("SMX_RESTRICT", "").replace("const ", "")
     text = re.sub(r'extern "C" \{', "", text)
     return re.sub(r"^\s*#.*$", "", text, flags=re.M)
@@ -33,7 +33,7 @@ def _text(name: str) -> str:
 
 def version() -> str:
     """The project's version: SMX_VERSION of smx.h."""
-    found = re.search(r'#define SMX_VERSION "(.*)"', (INCLUDE / "smx.h").read_text())
+    found = re.search(r'#define SMX_VERSION "(.*)"', (INCLUDE / "smx.h").read_text("utf-8"))
     assert found
     return found[1]
 

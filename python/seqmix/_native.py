@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Callable, TypeVar
@@ -13,6 +14,7 @@ from ._errors import SeqmixError
 from ._headers import Headers
 
 FOLDER = Path(__file__).parent / "native"
+ENDING = ".dll" if sys.platform == "win32" else ".so"
 
 
 Made = TypeVar("Made")
@@ -25,7 +27,7 @@ def _after_fork() -> None:
     _making = threading.RLock()
 
 
-if hasattr(os, "register_at_fork"):  # (not in Pyodide)
+if hasattr(os, "register_at_fork"):  # (not in Pyodide, not on Windows)
     os.register_at_fork(after_in_child=_after_fork)
 
 
@@ -47,10 +49,10 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
 
 def _load(name: str) -> ctypes.CDLL:
     try:
-        return ctypes.CDLL(str(FOLDER / name))
+        return ctypes.CDLL(str(FOLDER / (name + ENDING)))
     except OSError as error:
         raise ImportError(
-            f"seqmix: {name} cannot be loaded ({error}); was the package built for this machine?"
+            f"seqmix: {name}{ENDING} cannot be loaded ({error}); was the package built for this machine?"
         ) from None
 
 
@@ -61,7 +63,7 @@ def headers() -> Headers:
 
 @once
 def runs() -> ctypes.CDLL:
-    library = _load("libseqmix.so")
+    library = _load("libseqmix")
     headers().declare(library)
     for name in ("smx_run_save", "smx_config_complete", "smx_config_values", "smx_state_save"):
         getattr(library, name).restype = ctypes.c_void_p  # theirs to be freed
@@ -77,7 +79,7 @@ def team_for() -> int:
 
 def release(address: int) -> None:
     """What the library allocated and gave away."""
-    free = ctypes.CDLL(None).free
+    free = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None).free
     free.restype, free.argtypes = None, [ctypes.c_void_p]
     free(address)
 
@@ -95,7 +97,7 @@ def fail(error: ctypes.Structure) -> None:
 
 @once
 def oracle() -> ctypes.CDLL:
-    library = _load("libseqmix_oracle.so")
+    library = _load("libseqmix_oracle")
     pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
     sizes = ctypes.POINTER(size)
     for name, result, arguments in (

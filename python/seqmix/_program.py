@@ -9,11 +9,13 @@ from pathlib import Path
 
 from ._errors import SeqmixError
 
-PROGRAM = str(Path(__file__).parent / "native" / "seqmix")
+PROGRAM = str(Path(__file__).parent / "native" / ("seqmix.exe" if sys.platform == "win32" else "seqmix"))
 
 
 def main() -> None:
     try:
+        if sys.platform == "win32":  # there exec leaves the console to whoever called this, at once
+            sys.exit(subprocess.call([PROGRAM, *sys.argv[1:]]))
         os.execv(PROGRAM, ["seqmix", *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"seqmix: {PROGRAM} cannot be started: {error.strerror}")
@@ -24,7 +26,7 @@ def output(*arguments: str, least: int = 0) -> str:
     if sys.platform == "emscripten":
         raise SeqmixError("the program seqmix is not in the package for Pyodide, where no program can be started")
     try:
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, errors="replace")
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
         raise SeqmixError(f"{PROGRAM} cannot be started: {error.strerror}") from None
     if not 0 <= done.returncode <= least:

@@ -193,10 +193,15 @@ fail:
     return -1;
 }
 
+#ifdef _WIN32
+enum { READING = O_RDONLY | O_BINARY | O_NOINHERIT };
+#else
+enum { READING = O_RDONLY | O_NONBLOCK | O_CLOEXEC }; // a pipe without a writer is refused, not waited for
+#endif
+
 // 1: read; 0: there is no such file; -1: it cannot be read.
 static int read_disk(uint8_t **out, size_t *out_size, const char *path, smx_error *error) {
-    const int at =
-        open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // a pipe without a writer is refused, not waited for
+    const int at = open(path, READING);
     if (at < 0 && (errno == ENOENT || errno == ENOTDIR)) return 0;
     struct stat st;
     if (at >= 0 && !fstat(at, &st) && !S_ISREG(st.st_mode)) {

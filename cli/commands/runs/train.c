@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/ranks.h"
@@ -156,9 +155,7 @@ static void show_bar(const training *t) {
         snprintf(text, sizeof text, "%llu/%llu  loss %.4f%s%s  %.0f steps/s ", (unsigned long long)m->step,
                  (unsigned long long)m->steps, m->loss, *t->words ? "  held-out " : "", t->words,
                  seconds > 0 ? (double)m->step / seconds : 0.0);
-    struct winsize screen = {0};
-    const int known = !ioctl(STDERR_FILENO, TIOCGWINSZ, &screen) && screen.ws_col;
-    const int room = known ? screen.ws_col - 1 : CELLS + 3 + size;
+    const int columns = cli_columns(), room = columns ? columns - 1 : CELLS + 3 + size;
     if (room >= CELLS + 3 + size)
         fprintf(stderr, "\r[%.*s%*s] %s\x1b[K", full, "########################", CELLS - full, "", text);
     else

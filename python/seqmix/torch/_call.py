@@ -60,7 +60,8 @@ def _after_fork() -> None:
     _pool, _lock = None, threading.Lock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # (not on Windows)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def each(parts: Sequence[Any], work: Callable[..., None]) -> None:

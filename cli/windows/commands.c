@@ -1,0 +1,16 @@
+// commands.c: the commands that the program has not on Windows.
+#include "cli/cli.h"
+
+#define NOT_HERE(command)                                                                                    \
+    static int run_##command(int argc, char **argv) {                                                        \
+        (void)argc, (void)argv;                                                                              \
+        return cli_fail(#command                                                                             \
+                        ": not on Windows; it stands on locks, links and processes of POSIX, which "         \
+                        "Windows' Subsystem for Linux has");                                                 \
+    }                                                                                                        \
+    const cli_command cli_##command = {.name = #command, .help = "not on Windows", .run = run_##command};
+NOT_HERE(bench)
+NOT_HERE(grid)
+NOT_HERE(job)
+NOT_HERE(watch)
+NOT_HERE(reproduce)
