@@ -1,7 +1,7 @@
 // The page's build: index.html and web/ into dist/, a folder for any static host, at any path; with
 // `--mode single` into build/single/, one .html with everything inside that also opens from disk.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
@@ -68,6 +68,20 @@ const card: Plugin = {
     },
 };
 
+/** The part of MNIST that the view Digits fetches, under names that stay, with its licence. */
+const mnist: Plugin = {
+    name: 'mnist',
+    apply: 'build',
+    generateBundle() {
+        for (const name of readdirSync(at('web/mnist')))
+            this.emitFile({
+                type: 'asset',
+                fileName: `mnist/${name}`,
+                source: readFileSync(at(`web/mnist/${name}`)),
+            });
+    },
+};
+
 /** The font's licence beside it. */
 const fontLicence: Plugin = {
     name: 'font-licence',
@@ -92,9 +106,10 @@ const offline: Plugin = {
                 fileName: 'seqmix-run.js',
                 source: readFileSync(at('web/seqmix-run.js'), 'utf8'),
             });
-            // (The module for threads is for those who may share memory, and is fetched when it is wanted.)
+            // (The module for threads is for those who may share memory; it and MNIST are fetched when they
+            // are wanted.)
             const files = Object.keys(bundle).filter(
-                (file) => !/^(sw\.js|card\.png|.*seqmix-threads.*\.wasm)$/.test(file),
+                (file) => !/^(sw\.js|card\.png|mnist\/.*|.*seqmix-threads.*\.wasm)$/.test(file),
             );
             const hash = createHash('sha256');
             for (const file of files.sort()) {
@@ -220,5 +235,5 @@ export default defineConfig(({ mode }) => ({
     plugins:
         mode === 'single'
             ? [policy(POLICY_SINGLE), packedWasm, packedEditor, documentsPlugin({ sources: false }), oneFile]
-            : [policy(POLICY), documentsPlugin(), card, fontLicence, offline],
+            : [policy(POLICY), documentsPlugin(), card, mnist, fontLicence, offline],
 }));

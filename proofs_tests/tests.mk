@@ -147,6 +147,7 @@ $(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests
 $(call script, fuzz,     tools/fuzz.test.sh,                scripts/fuzz.sh proofs_tests/support/tap.sh build/seqmix $(FUZZ_BEGINS))
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml) scripts/setup.sh)
 $(call script, mnist,    tasks/mnist.test.mjs,              scripts/mnist.mjs)
+$(call script, mnist_part, tasks/mnist_part.test.mjs,      build/seqmix)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs scripts/browser.mjs | setup)
 # The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.
 PY_TESTS := $(patsubst proofs_tests/python/test_%.py,python_%,$(wildcard proofs_tests/python/test_*.py))

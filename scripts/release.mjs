@@ -148,6 +148,13 @@ const outside = [
         comment: 'asked for by the wheel',
     }),
 ];
+// Not code, and under a licence of its own: web/mnist, in the archive of the source.
+const mnist = described('mnist-part', {
+    licenseConcluded: 'CC-BY-SA-3.0',
+    licenseDeclared: 'CC-BY-SA-3.0',
+    copyrightText: 'Yann LeCun and Corinna Cortes',
+    comment: 'the first 6,000 training and 2,000 test images of MNIST (web/mnist/LICENSE.txt)',
+});
 const released = files.map((name) =>
     described(name, {
         versionInfo: version,
@@ -177,10 +184,11 @@ const sbom = {
         created: new Date(epoch * 1000).toISOString().replace('.000', ''),
         creators: ['Organization: the seqmix authors', 'Tool: seqmix-scripts-release.mjs'],
     },
-    packages: [...released, ...parts, ...outside],
+    packages: [...released, ...parts, ...outside, mnist],
     relationships: [
         ...released.map(({ SPDXID }) => relation('SPDXRef-DOCUMENT', 'DESCRIBES', SPDXID)),
         ...withPage.flatMap(({ SPDXID }) => parts.map((part) => relation(SPDXID, 'CONTAINS', part.SPDXID))),
+        relation(id(`seqmix-${version}-source.tar.gz`), 'CONTAINS', mnist.SPDXID),
         ...released
             .filter(({ name }) => /\.whl$/.test(name))
             .flatMap(({ SPDXID }) => [

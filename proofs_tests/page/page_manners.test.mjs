@@ -108,7 +108,7 @@ onPage(
             await says(
                 page,
                 '.race',
-                /This lesson is about MNIST\. Its files are not here, so nothing is judged/,
+                /This lesson is about MNIST\. Not all of its files are here, so nothing is judged/,
             );
             await says(
                 page,
@@ -120,10 +120,10 @@ onPage(
             await says(page, '.card[aria-pressed=true] strong', title);
             await stopped(page);
         }
-        await press(page, 'Bring the MNIST files …');
+        await press(page, 'Real digits …');
         await until(page, () => /view=digits/.test(location.hash));
         await page.waitForSelector('.drop');
-        await says(page, '.drop', /Drop its four files here/);
+        await says(page, '.drop', /For all 60,000, drop the four files here/);
     },
 );
 

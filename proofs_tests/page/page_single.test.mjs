@@ -17,6 +17,7 @@ import {
     onPage,
     press,
     runs,
+    says,
     skip,
     stopped,
     text,
@@ -38,6 +39,7 @@ test('the single file is no larger than it may be', async () => {
         14_000 + // mixers as texts, with what is said of them; more theorems and tables
         7_000 + // sLSTM and RG-LRU by name, more proved of the C, the page's functions in shorter parts
         8_000 + // a scan's states, position by position
+        4_000 + // real digits in one press, which it only tells of; two models that learn in Digits
         1_000 + // the diagnosis of other columns' factor, the papers' formulas as text
         41_000; // one answer's way as a picture, exercises, the papers' tables, keys and optimisers
     assert.ok(size > 200_000 && size < most, `${size} bytes, ${most} at most`);
@@ -63,6 +65,16 @@ for (const [name, why] of [
             await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
             const [cat] = await runs(page);
             assert.ok(cat.accuracy > 0.98, JSON.stringify(cat));
+            // What is not in it is said.
+            await page.evaluate(
+                () =>
+                    (location.hash = '#mixer=cat&task=mqar&steps=120~mixer=attention!speed=full&view=digits'),
+            );
+            await says(page, '.drop', /This page of one file has no images of MNIST in it/);
+            assert.doesNotMatch(await text(page, '.drop'), /1\.3 MB/);
+            await page.evaluate(
+                () => (location.hash = '#mixer=cat&task=mqar&steps=120~mixer=attention!speed=full'),
+            );
             // An address of this computer's is not handed on.
             await press(page, 'Share what you see …');
             await page.waitForSelector('.share code');
@@ -118,7 +130,7 @@ onPage(
         try {
             await goto(page, `${server}#mixer=cat&task=mqar&steps=30!speed=full&view=digits`);
             await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
-            await until(page, () => document.querySelector('.digits-none'));
+            await until(page, () => document.querySelector('.own-course'));
             await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=30!speed=full'));
             await press(page, 'Start');
             await until(page, () => globalThis.seqmix.runs()[0].status === 'done');

@@ -6,7 +6,7 @@ import type { Opened, Problem } from '../training/protocol.ts';
 import { entryOf, OPENING, type Entry, type Member, type RunFile, type Saved, type Status } from './entry.ts';
 import { History } from './history.ts';
 import { lab, playing, pool, runs, said, view } from './page.ts';
-import { MNIST_FILES, mnistKey, textOfAll } from './setup.ts';
+import { beyondPart, MNIST_FILES, MNIST_PART, mnistKey, textOfAll } from './setup.ts';
 import { follow } from './watching.ts';
 import { nameOf } from './wording.ts';
 
@@ -14,13 +14,28 @@ let last = 0;
 /** A number that nothing else on the page has. */
 export const newId = (): number => ++last;
 
+/** Of MNIST, only the part that the page fetches is here. */
+export const partOnly = signal(false);
+/** A run that the engine would train on fewer images than its config says. */
+function refused(values: Values): { problem: Problem } | null {
+    if (!partOnly.peek() || !beyondPart(values)) return null;
+    const [key, value] = ['images', values['images'] ?? ''];
+    const allowed = `1 to ${MNIST_PART.train}`;
+    const asked = value === '0' ? 'asks for all training images of MNIST' : 'asks for more';
+    const message = `images=${value} ${asked}; here are the first ${MNIST_PART.train}: choose images=${MNIST_PART.train}, or hand over the four files in the view Digits`;
+    return { problem: { message, key, value, allowed } };
+}
+
 function createMember(values: Values, saved?: Saved): Member {
     const member: Member = { ticket: newId(), values, history: new History(), live: signal(OPENING) };
     const { ticket, live } = member;
     if (saved) member.history.add({ from: 0, losses: saved.losses, points: [...saved.points] });
-    const opening = saved
-        ? pool().load(ticket, saved.bytes, saved.seconds)
-        : pool().open(ticket, textOfAll(lab(), [values]));
+    const refusal = refused(values);
+    const opening = refusal
+        ? Promise.resolve(refusal)
+        : saved
+          ? pool().load(ticket, saved.bytes, saved.seconds)
+          : pool().open(ticket, textOfAll(lab(), [values]));
     void opening
         .catch((error: Error) => ({
             problem: { message: `it could not be opened: ${error.message}`, key: '', value: '', allowed: '' },
@@ -29,8 +44,11 @@ function createMember(values: Values, saved?: Saved): Member {
     live.value = { ...OPENING, step: saved ? saved.losses.length : 0, seconds: saved?.seconds ?? 0 };
     return member;
 }
-function admit(member: Member, opened: Opened | { problem: Problem }): void {
+function admit(member: Member, told: Opened | { problem: Problem }): void {
     const { live, ticket } = member;
+    // (What an earlier visit kept may have come while the run was being opened.)
+    const opened = refused(member.values) ?? told;
+    if (opened !== told && !('problem' in told)) pool().close(ticket);
     if ('problem' in opened) {
         const problem = explained(member.values, opened.problem);
         live.value = { ...live.value, status: 'failed', problem };
@@ -52,12 +70,14 @@ function explained(values: Values, problem: Problem): Problem {
     if (!key || problem.key !== 'data' || !(MNIST_FILES as readonly string[]).includes(problem.value))
         return problem;
     const instead = key === 'data' ? 'data=digits' : 'test=same';
-    const message = `${key}=${values[key]} reads MNIST, whose files are not here: hand them over in the view Digits, or choose ${instead}`;
+    const message = `${key}=${values[key]} reads MNIST, whose files are not here: fetch a part of them or hand them over in the view Digits, or choose ${instead}`;
     return { ...problem, key, value: values[key] ?? '', message };
 }
 
 /** Whether such a run could be opened now; null: yes. */
 export async function refusalOf(values: Values): Promise<Problem | null> {
+    const refusal = refused(values);
+    if (refusal) return refusal.problem;
     const ticket = newId();
     const opened = await pool().open(ticket, textOfAll(lab(), [values]));
     pool().close(ticket);

@@ -9,7 +9,7 @@ import { remember } from './address.ts';
 import type { Entry, Saved } from './entry.ts';
 import { afresh, createEntry, newId, withSeeds } from './members.ts';
 import { engaged, lab, playing, pool, runs, said, trouble, view } from './page.ts';
-import { changed, runsOf, scopeOf, tooMany, unlike } from './setup.ts';
+import { changed, changedAll, runsOf, scopeOf, tooMany, unlike } from './setup.ts';
 import { replaceRuns } from './undo.ts';
 
 /** The mark of a mechanism on every panel, view and lesson, as long as no other run on its task has it. */
@@ -105,19 +105,24 @@ function attemptFromControl(make: () => readonly Values[], what: string): Proble
     return problem;
 }
 
-/** Set a key of one run, or of all that have it in common; null: back to the default. */
-export function setKey(entry: Entry, key: string, value: string | null): Problem | null {
-    const scope = scopeOf(lab(), key);
-    const along = (other: Entry) =>
-        other === entry ||
-        scope === 'all' ||
-        (scope === 'task' && other.values['task'] === entry.values['task']);
+/** Set keys of one run, or of all that have them in common; null: back to the default. */
+export function setKeys(entry: Entry, changes: Readonly<Record<string, string | null>>): Problem | null {
+    const along = (other: Entry, key: string) => {
+        const scope = scopeOf(lab(), key);
+        const shared = scope === 'all' || (scope === 'task' && other.values['task'] === entry.values['task']);
+        return other === entry || shared;
+    };
     const make = () =>
-        runs.value.map((other) => (along(other) ? changed(lab(), other.values, key, value) : other.values));
+        runs.value.map((other) => {
+            const own = Object.entries(changes).filter(([key]) => along(other, key));
+            return own.length ? changedAll(lab(), other.values, Object.fromEntries(own)) : other.values;
+        });
     const problem = attempt(make, 'the change');
     if (!problem) remember('push');
     return problem;
 }
+export const setKey = (entry: Entry, key: string, value: string | null): Problem | null =>
+    setKeys(entry, { [key]: value });
 /** Give the runs on a task the same training settings: those that the first of them has. */
 export function trainAlike(entries: readonly Entry[]): void {
     const first = entries[0]!.values;

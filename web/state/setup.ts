@@ -205,6 +205,14 @@ export const MNIST_FILES = [
     't10k-images-idx3-ubyte',
     't10k-labels-idx1-ubyte',
 ] as const;
+/** The part of it that the page can fetch: the first images of each set (scripts/mnist-subset.mjs). */
+export const MNIST_PART = { train: 6000, test: 2000 } as const;
+/** Whether a run trains on images that are not in that part. */
+export const beyondPart = ({ data, images }: Values): boolean =>
+    data === 'mnist' && !(Number(images) >= 1 && Number(images) <= MNIST_PART.train);
+/** The run with the training images of that part where it asks for others. */
+export const partInstead = (engine: Engine, values: Values): Values =>
+    beyondPart(values) ? changed(engine, values, 'images', String(MNIST_PART.train)) : values;
 /** The key by which a run asks for MNIST, or null. */
 export const mnistKey = (values: Values): 'data' | 'test' | null =>
     values['data'] === 'mnist' ? 'data' : values['test']?.startsWith('mnist') ? 'test' : null;

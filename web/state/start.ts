@@ -23,8 +23,8 @@ import {
 } from './page.ts';
 import { countAnew, listener } from './reports.ts';
 import { attempt } from './roster.ts';
-import { complete } from './views/mnist.ts';
-import { drawnInstead, runsOf, textOfAll } from './setup.ts';
+import { withHeld } from './views/mnist.ts';
+import { runsOf, textOfAll } from './setup.ts';
 import { go, pause, play } from './transport.ts';
 import { readAddress, VIEW, type Speed, type View } from './url.ts';
 import { follow, measuring } from './watching.ts';
@@ -48,10 +48,9 @@ function obey(): void {
     view.value = { ...address.view, go: 0, run: Math.min(address.view.run, runs.value.length - 1) };
     if (address.view.go) go();
 }
-/** Open a lesson and start it; one about MNIST with drawn digits where nobody handed its files over. */
+/** Open a lesson and start it; one about MNIST with what is here of it, or with drawn digits. */
 export function openLesson(config: string, change: Partial<View> = {}): void {
-    const wanted = () =>
-        runsOf(lab(), config).map((values) => (complete() ? values : drawnInstead(lab(), values)));
+    const wanted = () => runsOf(lab(), config).map(withHeld);
     const problem = attempt(wanted, 'the lesson', { fresh: true });
     if (problem) trouble.value = { from: 'control', problem };
     else {

@@ -8,9 +8,9 @@ import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
 import { greys, type Fitted } from '../core/digit.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Confusion as Counted, Problem, Seen } from '../training/protocol.ts';
-import { lab, runs, said, view } from '../state/page.ts';
+import { lab, said, view } from '../state/page.ts';
 import { taskOf } from '../state/setup.ts';
-import { openLesson } from '../state/start.ts';
+import { areOwn, readers, trainReaders } from '../state/views/digits.ts';
 import { confusionOf, seeImage } from '../state/watching.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
@@ -18,6 +18,7 @@ import { Confusion } from './digits/confusion.tsx';
 import { RunName } from './frame/mark.tsx';
 import { MnistFiles } from './digits/mnist_files.tsx';
 import { Pad, Steps } from './digits/pad.tsx';
+import { OwnCourse, Source } from './digits/source.tsx';
 import { counted, SampleNumber, Stepper } from './frame/stepper.tsx';
 import { Transport } from './frame/transport.tsx';
 import '../styles/views/digits.css';
@@ -40,28 +41,10 @@ interface Told {
 const told = signal<Told | null>(null);
 
 export default function Digits() {
-    const readers = runs.value.filter(({ values }) => taskOf(lab(), values)?.images);
-    const entry = readers[Math.min(chosen.value, readers.length - 1)];
-    if (!entry)
-        return (
-            <div class="digits-none">
-                <p>
-                    None of the runs reads images. The lesson on digits trains five mechanisms on procedural
-                    digits: drawn by a generator in this page, no download.
-                </p>
-                <button
-                    type="button"
-                    class="primary"
-                    onClick={() => {
-                        openLesson('preset=rows', { view: 'digits', speed: 'full' });
-                    }}
-                >
-                    Train on digits
-                </button>
-                <MnistFiles readers={[]} />
-            </div>
-        );
-    return <Reader entry={entry} readers={readers} />;
+    useEffect(trainReaders, []);
+    const all = readers.value;
+    const entry = all[Math.min(chosen.value, all.length - 1)];
+    return entry ? <Reader entry={entry} readers={all} /> : null;
 }
 
 /** Keep looking at the image through the run while it trains. */
@@ -129,19 +112,14 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
         }
     };
     const { values, live } = entry;
-    const drawnData = values['data'] === 'digits';
     const shown = told.value?.ticket === entry.ticket ? told.value : null;
     const now = shown && !('problem' in shown.answer) ? shown.answer : null;
     const problem = shown && 'problem' in shown.answer ? shown.answer.problem : null;
     return (
         <>
-            <Transport />
+            {areOwn.value ? <OwnCourse readers={readers} /> : <Transport />}
             <Readers entry={entry} readers={readers} />
-            <p class="say">
-                {drawnData
-                    ? 'Trained on procedural digits: drawn by a generator in this page, not MNIST.'
-                    : 'Trained on MNIST, from the files that you handed over.'}
-            </p>
+            <Source entry={entry} />
             <div class="digits">
                 <section aria-labelledby="draw-title">
                     <h3 id="draw-title">Draw a digit</h3>

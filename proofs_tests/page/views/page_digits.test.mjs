@@ -40,7 +40,6 @@ async function draw(page, ...strokes) {
 onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, async (page) => {
     await allReady(page);
     await says(page, 'main', /procedural digits/);
-    await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs()[0].accuracy > 0.9);
     await stopped(page);
     // A one in the upper left corner: where it is drawn does not matter.
@@ -134,7 +133,6 @@ onPage(
 
 onPage('the confusion matrix counts 1,024 held-out images', DIGITS, {}, async (page) => {
     await allReady(page);
-    await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs()[0].step > 60);
     await stopped(page);
     await press(page, 'Count');
@@ -189,14 +187,13 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
         await hand(...Object.keys(files).slice(0, 4));
         await press(page, 'Train these runs on MNIST');
         await until(page, () =>
-            globalThis.seqmix
-                .runs()
-                .every(({ config, status }) => /data=mnist/.test(config) && status === 'ready'),
+            globalThis.seqmix.runs().every(({ config, step }) => /data=mnist/.test(config) && step > 0),
         );
+        await stopped(page);
         const config = (await runs(page))[0].config;
         await goto(page, `${browser.lab.address}#${config}!view=digits`);
-        await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
-        await says(page, 'main', /Trained on MNIST/);
+        await until(page, () => globalThis.seqmix?.runs().every(({ step }) => step > 0));
+        await says(page, 'main', /Trained on MNIST, judged on its first 512 test images/);
         await press(page, 'Forget them');
         await eventually(async () => assert.equal((await kept(page, 'mnist')).there, false));
         await goto(page, `${browser.lab.address}#${config}!view=digits`);
@@ -212,16 +209,91 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
 });
 
 onPage(
-    'without a run that reads images, the lesson is one press away',
+    'without a run that reads images, two models of its own learn; a press trains five',
     '#mixer=cat&task=mqar!view=digits',
     {},
     async (page) => {
         await allReady(page);
-        await press(page, 'Train on digits');
+        await says(
+            page,
+            '.own-course',
+            /CAT and LaS learn to read digits while you look: step [1-9]\d* of 1875/,
+        );
+        assert.ok(
+            (await runs(page)).every(({ step }) => step === 0),
+            'the page’s own runs wait',
+        );
+        const tall = await page.$eval('.answer-large', (one) => one.getBoundingClientRect().height);
+        assert.equal(tall, 100);
+        const steps = () => page.$eval('.own-course .number', (one) => one.textContent);
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar!view=about'));
+        await until(page, () => !document.querySelector('.own-course'));
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar!view=digits'));
+        await until(page, () => document.querySelector('.own-course'));
+        assert.doesNotMatch(await steps(), /step 0 /, 'they go on');
+        await press(page, 'Train five mechanisms');
         await until(
             page,
             () => globalThis.seqmix.runs().length === 5 && document.querySelector('.reading canvas'),
         );
         assert.match(await page.evaluate(() => location.hash), /view=digits/);
+    },
+);
+
+onPage(
+    'real digits in one press: fetched when asked for, said whose they are, kept, and no more than they are',
+    '#mixer=cat&task=mqar!view=digits',
+    { silenced: true },
+    async (page) => {
+        await allReady(page);
+        await says(page, '.drop', /LeCun and Corinna Cortes.*CC BY-SA 3\.0/);
+        const fetched = () =>
+            page.evaluate(() =>
+                performance
+                    .getEntriesByType('resource')
+                    .map(({ name }) => name)
+                    .filter((name) => /mnist\//.test(name)),
+            );
+        assert.deepEqual(await fetched(), [], 'nothing before the press');
+        const kept = await (await fetch(new URL('sw.js', browser.lab.address))).text();
+        assert.doesNotMatch(kept, /mnist\//, 'nor to be opened without a network');
+        // (Also where the address asks for them, on a machine that has none.)
+        await page.evaluate(
+            () => (location.hash = '#mixer=cat&task=smnist&data=mnist&images=6000!view=digits'),
+        );
+        await says(
+            page,
+            '[aria-labelledby=reading-title] .why',
+            /data=mnist reads MNIST, whose files are not/,
+        );
+        await browser.lab.silence(true);
+        try {
+            await press(page, 'Train on 6,000 real digits (1.3 MB)');
+            await says(page, '.drop .why', /mnist\/train-images-idx3-ubyte\.gz cannot be fetched/);
+        } finally {
+            await browser.lab.silence(false);
+        }
+        await press(page, 'Train on 6,000 real digits (1.3 MB)');
+        await until(page, () =>
+            globalThis.seqmix
+                .runs()
+                .every(({ config, step }) => /data=mnist&images=6000/.test(config) && step > 0),
+        );
+        assert.match(await page.evaluate(() => location.hash), /data=mnist&images=6000/);
+        await says(
+            page,
+            'main',
+            /Trained on MNIST: its first 6000 training images, judged on its first 512 test images\. MNIST: copyright Yann LeCun/,
+        );
+        assert.equal((await fetched()).length, 5, 'four files, the first of them twice');
+        // It is in this browser from now on, and stands for no more than it is.
+        await goto(page, `${browser.lab.address}#mixer=cat&task=smnist&data=mnist!view=digits`);
+        await says(
+            page,
+            '[aria-labelledby=reading-title] .why',
+            /images=0 asks for all training images of MNIST; here are the first 6000: choose images=6000/,
+        );
+        await goto(page, `${browser.lab.address}#mixer=cat&task=smnist&data=mnist&images=6000!view=digits`);
+        await until(page, () => globalThis.seqmix?.runs()[0]?.step > 0);
     },
 );

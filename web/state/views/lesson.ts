@@ -8,7 +8,7 @@ import { membersOf, over, type Entry } from '../entry.ts';
 import { means } from '../history.ts';
 import type { Evaluation } from '../../../wasm/loader/seqmix.ts';
 import { lab, runs } from '../page.ts';
-import { drawnInstead, mnistKey, runsOf, textOfAll } from '../setup.ts';
+import { drawnInstead, MNIST_PART, mnistKey, partInstead, runsOf, textOfAll } from '../setup.ts';
 import { VIEW } from '../url.ts';
 import { nameOf } from '../wording.ts';
 
@@ -26,6 +26,9 @@ const ANY = 'Whose curve rises first, and whose not at all? Change one thing abo
 /** In the place of what a lesson about MNIST says, where the digits are not MNIST's. */
 const DRAWN =
     'Training and test images are both drawn by a generator: this says nothing about real handwriting.';
+
+/** The same where only the part of MNIST that the page fetches is here. */
+const PART = `Trained on the first ${MNIST_PART.train} of MNIST's 60,000 training images. The lesson's predictions are for all of them.`;
 
 /** The lessons in the order in which they are best read; one that is on no shelf stands on the second. */
 export const SHELVES = [
@@ -64,9 +67,10 @@ const MOST_GENTLE = 600; // steps that are not waited for at 24 a second beyond 
 const GENTLE = 24;
 
 interface Known {
-    /** Its runs as one text, and with drawn digits in the place of MNIST. */
+    /** Its runs as one text, with drawn digits in the place of MNIST, and with a part of it. */
     readonly text: string;
     readonly drawn: string;
+    readonly part: string;
     /** Some run asks for MNIST. */
     readonly mnist: boolean;
 }
@@ -78,7 +82,13 @@ function known(config: string): Known {
         const wanted = runsOf(lab(), config);
         const drawn = wanted.map((values) => drawnInstead(lab(), values));
         const mnist = wanted.some((values) => mnistKey(values) !== null);
-        found = { text: textOfAll(lab(), wanted), drawn: textOfAll(lab(), drawn), mnist };
+        const part = wanted.map((values) => partInstead(lab(), values));
+        found = {
+            text: textOfAll(lab(), wanted),
+            drawn: textOfAll(lab(), drawn),
+            part: textOfAll(lab(), part),
+            mnist,
+        };
         parsed.set(config, found);
     }
     return found;
@@ -119,7 +129,7 @@ export const cards = (shelf: Shelf): Card[] => {
                 ? `${duration(Math.max(1, seconds))} in the native program, longer here`
                 : `about ${duration(steps / GENTLE)}`;
             const { mnist } = known(configOf(name));
-            const needs = mnist ? 'MNIST files, or drawn digits at once' : 'no files needed';
+            const needs = mnist ? 'MNIST (a part is one press away), or drawn digits' : 'no files needed';
             const view = ELSEWHERE[name] ?? VIEW.view;
             const config = configOf(name);
             const takes =
@@ -142,7 +152,7 @@ interface Lesson {
     expect: string;
     /** The preset whose claims are about the runs; ''. */
     promises: string;
-    /** It is about MNIST, and drawn digits stand in for it. */
+    /** It is about MNIST, and drawn digits or a part of it stand in for it. */
     drawn: boolean;
 }
 
@@ -156,8 +166,9 @@ export const lesson = computed((): Lesson => {
     if (known(LESSON.config).text === text)
         return { name: '', sentence: LESSON.sentence, expect: '', promises: LESSON.of, drawn: false };
     for (const { name, lesson: sentence, expect } of lab().config.presets) {
-        const { text: own, drawn } = known(configOf(name));
+        const { text: own, drawn, part } = known(configOf(name));
         if (own === text) return { name, sentence, expect, promises: name, drawn: false };
+        if (part === text) return { name, sentence: PART, expect: '', promises: '', drawn: true };
         if (drawn === text) return { name, sentence: DRAWN, expect: '', promises: '', drawn: true };
     }
     return { name: '', sentence: ANY, expect: '', promises: '', drawn: false };

@@ -1,10 +1,13 @@
-// mnist.ts: the MNIST files that the visitor hands over: known by their headers, kept in this browser's
-// IndexedDB, given to the workers.
-import { signal } from '@preact/signals';
+// mnist.ts: the MNIST files that the visitor hands over, or the part of them that the page fetches: known by
+// their headers, kept in this browser's IndexedDB, given to the workers.
+import { computed, signal } from '@preact/signals';
 import { del, get, set } from 'idb-keyval';
 import { unpacked } from '../../core/files.ts';
+import type { Values } from '../../core/config.ts';
+import { partOnly } from '../members.ts';
+import { lab } from '../page.ts';
+import { drawnInstead, MNIST_FILES as FILES, MNIST_PART, partInstead } from '../setup.ts';
 import { provideFiles, retryFailed } from './files.ts';
-import { MNIST_FILES as FILES } from '../setup.ts';
 
 const KEY = 'seqmix.mnist';
 export { FILES };
@@ -12,6 +15,11 @@ type Name = (typeof FILES)[number];
 
 export const held = signal<ReadonlyMap<string, Uint8Array>>(new Map());
 export const complete = (): boolean => FILES.every((name) => held.value.has(name));
+/** More of MNIST is here than the part that the page fetches. */
+export const whole = computed(() => complete() && !partOnly.value);
+/** The run as it can be trained with what is here. */
+export const withHeld = (values: Values): Values =>
+    !complete() ? drawnInstead(lab(), values) : partOnly.value ? partInstead(lab(), values) : values;
 
 /** Which of the files these bytes are, by magic number and count; or what is wrong with them. */
 export function recognise(bytes: Uint8Array, name: string): Name | string {
@@ -51,12 +59,39 @@ export async function take(files: readonly File[]): Promise<string[]> {
         );
     return problems;
 }
+
+/** The page of one file has nothing beside it to fetch. */
+export const fetches = import.meta.env.MODE !== 'single';
+const PATIENCE = 120_000; // milliseconds for a file
+const PLACE = import.meta.env.DEV ? 'web/mnist/' : 'mnist/';
+export const licence = (): string => new URL(`${PLACE}LICENSE.txt`, document.baseURI).href;
+/** Fetch the part; returns a sentence on what went wrong, or null. */
+export async function fetchPart(): Promise<string | null> {
+    const files: File[] = [];
+    for (const name of FILES) {
+        const path = `${PLACE}${name}.gz`;
+        try {
+            const response = await fetch(new URL(path, document.baseURI), {
+                signal: AbortSignal.timeout(PATIENCE),
+            });
+            if (!response.ok) return `${path} cannot be fetched: the server answers ${response.status}`;
+            files.push(new File([await response.blob()], name));
+        } catch {
+            return `${path} cannot be fetched: the page's server does not answer`;
+        }
+    }
+    const problems = await take(files);
+    return problems[0] ?? (complete() ? null : 'some of the files are missing');
+}
 export function forgetFiles(): void {
     use(new Map());
     void del(KEY).catch(() => {});
 }
 function use(files: ReadonlyMap<string, Uint8Array>): void {
     held.value = files;
+    const images = files.get(FILES[0]);
+    const count = images && new DataView(images.buffer, images.byteOffset).getUint32(4);
+    partOnly.value = count === MNIST_PART.train;
     provideFiles('mnist', files);
     if (complete()) retryFailed();
 }

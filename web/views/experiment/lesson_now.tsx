@@ -1,7 +1,7 @@
 // lesson_now.tsx: the lesson of now: what to look for; what it promised, ticked as the runs train; what was
 // seen in the end, with the way to the next one.
 import { cardOf, expectations, lesson, nextAfter, outcome } from '../../state/views/lesson.ts';
-import { complete } from '../../state/views/mnist.ts';
+import { whole } from '../../state/views/mnist.ts';
 import { openCard, openLesson } from '../../state/start.ts';
 import { openView } from '../../state/viewing.ts';
 import { MarkSign } from '../frame/mark.tsx';
@@ -68,21 +68,23 @@ export function LessonSeen() {
     );
 }
 
-/** A lesson about MNIST, on drawn digits: where the real ones come from. */
+/** A lesson about MNIST, on drawn digits or a part of it: where the real ones come from. */
 function DrawnInstead() {
     const { name } = lesson.value;
     const card = cardOf(name);
     return (
         <p class="say">
             This lesson is about MNIST.{' '}
-            {complete() ? 'This run used other digits.' : 'Its files are not here, so nothing is judged.'}{' '}
-            {complete() ? (
+            {whole.value
+                ? 'This run used other digits.'
+                : 'Not all of its files are here, so nothing is judged.'}{' '}
+            {whole.value ? (
                 <button type="button" onClick={() => (card ? openCard(card) : openLesson(`preset=${name}`))}>
                     Train on MNIST
                 </button>
             ) : (
                 <button type="button" onClick={() => openView('digits')}>
-                    Bring the MNIST files …
+                    Real digits …
                 </button>
             )}
         </p>
