@@ -15,20 +15,22 @@ const char *const cover_calls[] = {"plain",    "no_grad", "inference", "strided"
                                    "alone",    "without", "twice",     "thrice",  "interleaved",
                                    "refilled", "pieces",  NULL};
 
-// The edges of blocks of 16, 64, 128 and 1024, and what lies between; the long ones with one head of at most
-// 16 columns.
+// The edges of blocks of 16, 64, 128 and 1024, and what lies between; the long ones with heads of at most 16
+// columns.
 static const int rows[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 256, 300, 512};
 static const int long_rows[] = {4097, 2048, 1025, 1024};
 static const int heads[] = {1, 2, 3, 8}, columns[] = {4, 8, 16, 32, 64, 128}, batch[] = {2, 1, 3, 5};
 static const int bins[] = {17, 64, 65, 128, 300}; // rows, where they must be whole bins
 // One more level of rows, heads, columns and batch is BETWEEN: another of these each time, between the others
-// or beyond. Of blocks of 64 rows: half of one (96, 160), three quarters (112), three or five whole ones.
-enum { BETWEEN = -1, VALUES = 14 };
-static const int between[COVER_FACTORS][VALUES + 1] = {
-    [COVER_ROWS] = {96, 192, 32, 320, 40, 112, 33, 384, 7, 160, 640, 31, 222, 768},
-    [COVER_HEADS] = {6, 12, 4, 16},
-    [COVER_COLUMNS] = {48, 96, 24, 80, 12, 192, 256},
-    [COVER_BATCH] = {4, 7, 16}};
+// or beyond. Of blocks of 64 rows: half of one (96, 160), three quarters (112), three or five whole ones; of
+// 16 rows each remainder.
+enum { BETWEEN = -1, VALUES = 22 };
+static const int between[COVER_FACTORS][VALUES + 1] = {[COVER_ROWS] = {96, 192, 32,  320, 40,  112, 33, 384,
+                                                                       7,  160, 640, 31,  222, 768, 3,  5,
+                                                                       20, 22,  25,  26,  11,  13},
+                                                       [COVER_HEADS] = {6, 12, 4, 16},
+                                                       [COVER_COLUMNS] = {48, 96, 24, 80, 12, 192, 256},
+                                                       [COVER_BATCH] = {4, 7, 16}};
 static const double most_work = 12e6;
 enum { NARROW = 16, TRIES = 24, BEFORE_LONG = 30 };
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -132,7 +134,8 @@ static int add_telling(search *s) {
     return 0;
 }
 
-// Each long length at least once, the shorter of them with several draws and ways of calling.
+// Each long length at least once; the shorter of them with several draws and ways of calling, one with two
+// sequences, one with two heads.
 static int add_long(search *s) {
     size_t narrow = 1;
     while (narrow < s->n[COVER_COLUMNS] && s->level[COVER_COLUMNS][narrow] <= NARROW) narrow++;
@@ -144,9 +147,10 @@ static int add_long(search *s) {
                 r.at[COVER_COLUMNS] = rng_below(&s->rng, (uint32_t)narrow);
                 r.at[COVER_START] = any(s, COVER_START);
                 if (number) r.at[COVER_DRAW] = any(s, COVER_DRAW), r.at[COVER_CALL] = any(s, COVER_CALL);
+                if (number == 2) set_to(s, &r, COVER_HEADS, 2);
                 cover_case c = case_of(s, &r, s->seed + (uint64_t)(100 * at + number + 1));
                 c.is[COVER_ROWS] = long_rows[at];
-                c.is[COVER_BATCH] = 1;
+                c.is[COVER_BATCH] = number == 1 && s->n[COVER_BATCH] > 1 ? 2 : 1;
                 if (!fits(s, &c)) continue;
                 if (add(s, &c)) return -1;
                 break;

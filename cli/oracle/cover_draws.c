@@ -136,7 +136,7 @@ void cover_sizes(char text[COVER_PARAMS], const cover *p, const cover_case *c) {
     if (cover_given(p, mode, "H") && cover_given(p, mode, "HV"))
         set_size(text, p, "HV", H * (cover_given(p, mode, "HV") / cover_given(p, mode, "H")));
     set_size(text, p, "dk", d);
-    set_size(text, p, "dv", number % 3 || d < 4 ? d : d / 2);
+    set_size(text, p, "dv", number % 3 || d < 4 ? d : number % 2 && d <= 64 ? 2 * d : d / 2);
     set_size(text, p, "d", d);
     set_size(text, p, "D", groups ? groups * d : H * d);
 }
@@ -281,6 +281,31 @@ static int arrays_of(oracle_case *c, const cover *p, int mode, json **params) {
 }
 
 static const char *const loud[] = {"q", "logits"}, *const quiet[] = {"k", "x"};
+// What the rules below do not say of a mechanism: gates that are logits, as far as exp reaches and beyond (of
+// minLSTM no two sigmoids are both 0); rows whose mean square is near eps, and far above.
+static const struct {
+    const char *mechanism;
+    int draw;
+    const char *items;
+} own_draws[] = {{"mlstm_core", SATURATED, "i:-100,-20,0,20,100 f:-100,-20,-4,0,4 "},
+                 {"slstm_core", SATURATED, "b:-100,-4,0,4,100 "},
+                 {"lstm", SATURATED, "b:-100,-4,0,4,100 "},
+                 {"gru", SATURATED, "bx:-100,-4,0,4,100 "},
+                 {"mingru_core", SATURATED, "z:-100,-4,0,4,100 "},
+                 {"minlstm_core", SATURATED, "f:-20,-4,0,4,20 i:-20,-4,0,4,20 "},
+                 {"rglru_core", SATURATED, "ga:-8,-4,0,4,40 gi:-100,-4,0,4,100 "},
+                 {"selective_scan", SATURATED, "dt:0.0001220703125,0.5,24 "},
+                 {"causal_conv_core", SATURATED, "x*6 "},
+                 {"layer_norm", SATURATED, "x*20 "},
+                 {"layer_norm", TINY, "x*-9 "},
+                 {"rms_norm", SATURATED, "x*20 "},
+                 {"rms_norm", TINY, "x*-9 "}};
+static const char *own_draw(const cover *p, int draw) {
+    for (size_t i = 0; i < sizeof own_draws / sizeof *own_draws; i++)
+        if (own_draws[i].draw == draw && !strcmp(own_draws[i].mechanism, p->what.mechanism->name))
+            return own_draws[i].items;
+    return "";
+}
 static int is_one_of(const char *name, const char *const two[2]) {
     return !strcmp(name, two[0]) || !strcmp(name, two[1]);
 }
@@ -300,6 +325,8 @@ static void find_draws(cover *p, int mode) {
         if (p->what.saturated && is_one_of(a->name, loud) && !is_linear(p, mode, a->name))
             found |= 1 << SATURATED;
     }
+    for (int i = 0; cover_draws[i]; i++)
+        if (*own_draw(p, i) && (i != SATURATED || p->what.saturated)) found |= 1u << i;
     if (params) oracle_close(&c);
     json_free(params);
     p->draws[mode] = found & (p->what.draws ? p->what.draws : ~0u);
@@ -344,11 +371,14 @@ void cover_drawn(char text[COVER_DRAWN], const cover *p, const cover_case *c) {
                          : draw == SHUT ? "-inf,-0.25,-0.5,-1"
                                         : "0,-0.01,-1,-2.5,-4,-6,-9,-20,-80");
     }
+    cover_append(text, COVER_DRAWN, "%s", own_draw(p, draw));
     if (draw == FULL) cover_append(text, COVER_DRAWN, "+ ");
     while (n < COVER_NAMES && *p->linear[mode][n]) n++;
-    if (n && (draw == HUGE_ONES || draw == TINY))
-        cover_append(text, COVER_DRAWN, "%s*%d ", p->linear[mode][c->seed / 1000 % n],
+    if (n && (draw == HUGE_ONES || draw == TINY)) { // or dy, by which gradients are linear
+        const size_t which = c->seed / 1000 % (n + 1);
+        cover_append(text, COVER_DRAWN, "%s*%d ", which == n ? "dy" : p->linear[mode][which],
                      draw == TINY ? -p->what.huge : p->what.huge);
+    }
     if (*text) text[strlen(text) - 1] = 0;
     if (params) oracle_close(&arrays);
     json_free(params);

@@ -13,6 +13,7 @@
 
 enum {
     LOOSE = 4,       // times the tolerance: still taken for the same
+    SMALL = 100,     // times as large: beside that it is small
     NEARER = 8,      // times as near as the reference: what the reference nearly is too is no diagnosis
     MOST_ROWS = 1100 // of a case that near misses are computed for
 };
@@ -42,14 +43,16 @@ static int same(const search *s, const double *got, const double *other, size_t 
     return 1;
 }
 
-// Whether what was given is that other array, and no more the reference.
+// Whether what was given is that other array, and no more the reference. What is small beside the reference
+// is compared by its own size.
 static int is(const search *s, const double *got, const double *ref, const double *other, size_t n) {
-    double off = 0, rest = 0;
+    double off = 0, rest = 0, most = 0;
     for (size_t i = 0; i < n; i++) {
         off = fmax(off, compare_error(got[i], ref[i]));
         rest = fmax(rest, compare_error(got[i], other[i]));
+        most = fmax(most, fabs(other[i]));
     }
-    return rest * NEARER < off && same(s, got, other, n);
+    return rest * NEARER < off && rest <= LOOSE * s->c->tol * fmin(s->a->scale, SMALL * most);
 }
 
 // ---- The numbers alone
@@ -820,8 +823,8 @@ static int pattern(const search *s, const wrong_rows *w) {
             if (p < low) low = p;
             high = p;
         }
-        if (places && places <= block / 4 && 2 * w->wrong >= places * (w->L / block) && w->L / block >= 2 &&
-            run > block)
+        if (places && high - low < block / 4 && 2 * w->wrong >= places * (w->L / block) &&
+            w->L / block >= 2 && run > block)
             return places == 1
                        ? say(s,
                              "only row %zu of every %zu is wrong: the mask, or what is handed on, at a "
@@ -833,9 +836,12 @@ static int pattern(const search *s, const wrong_rows *w) {
                              low, high, block);
     }
     for (size_t block = 8; block <= 256; block *= 2) { // and of which few are ever right, in most blocks
-        size_t right = 0;
-        for (size_t t = 0; t < w->L / block * block; t++) right += !w->bad[t] && t % block == block - 1;
-        if (right == w->L / block && right >= 2 && w->wrong + right + block > w->L)
+        size_t right = 0, wrong = 0;
+        for (size_t t = 0; t < w->L / block * block; t++) {
+            right += !w->bad[t] && t % block == block - 1;
+            wrong += w->bad[t];
+        }
+        if (right == w->L / block && right >= 2 && 10 * wrong >= 9 * right * (block - 1))
             return say(s, "right only in the last row of every %zu: rows see to the end of their block",
                        block);
     }

@@ -101,6 +101,45 @@ def layer(x, gain, bias):
     y = (x - mean) / (var + 1e-5) ** 0.5 * gain + bias
     return y
 """
+MLSTM = """
+def layer(q, k, v, i, f, s0=None, n0=None, m0=None):
+    B, H, L, dk = q.shape
+    C = q.new_zeros(B, H, dk, v.shape[-1]) if s0 is None else s0
+    n = q.new_zeros(B, H, dk) if n0 is None else n0
+    m = q.new_zeros(B, H) if m0 is None else m0
+    F = torch.nn.functional.logsigmoid(f)
+    rows = []
+    for t in range(L):
+        new = torch.maximum(F[:, :, t] + m, i[:, :, t]).detach()
+        shut = new == -torch.inf
+        base = torch.where(shut, torch.zeros_like(new), new)
+        keep = torch.where(shut, torch.zeros_like(new), (F[:, :, t] + m - base).exp())
+        take = torch.where(shut, torch.zeros_like(new), (i[:, :, t] - base).exp())
+        C = keep[..., None, None] * C + take[..., None, None] * k[:, :, t, :, None] * v[:, :, t, None, :]
+        n = keep[..., None] * n + take[..., None] * k[:, :, t]
+        m = new
+        qs = q[:, :, t] * dk**-0.5
+        below = torch.maximum((n * qs).sum(-1).abs(), (-m).exp())
+        rows.append((qs[:, :, None] @ C)[:, :, 0] / below[..., None])
+    y = torch.stack(rows, 2)
+    return y, C, n, m
+"""
+GRU = """
+def layer(x, w, u, bx, bh):
+    B, L, D = x.shape
+    E = u.shape[0]
+    h = x.new_zeros(B, E)
+    rows = []
+    for t in range(L):
+        X = (x[:, t] @ w + bx).chunk(3, -1)
+        U = (h @ u + bh).chunk(3, -1)
+        r, z = (X[0] + U[0]).sigmoid(), (X[1] + U[1]).sigmoid()
+        c = (X[2] + r * U[2]).tanh()
+        h = (1 - z) * c + z * h
+        rows.append(h)
+    y = torch.stack(rows, 1)
+    return y
+"""
 
 # layer: (its text, the oracle's mechanism, what check_layer is told)
 LAYERS = {
@@ -114,6 +153,8 @@ LAYERS = {
     "grouped": (GROUPED, "attn_core", dict(layout="bhld", window=33, softcap=20.0)),
     "windowed": (GROUPED, "attn_core", dict(layout="bhld", softcap=20.0)),
     "packed": (PACKED, "gla_core", dict(layout="bhld", mode="packed")),
+    "mlstm": (MLSTM, "mlstm_core", dict(layout="bhld")),
+    "gru": (GRU, "gru", {}),
 }
 
 # What edits use: state between calls, operations whose backward is another one's.
@@ -139,6 +180,22 @@ class _Grad(torch.autograd.Function):
 
 def grad(x, change):
     return _Grad.apply(x, change)
+
+
+class _Two(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, y, S, change):
+        ctx.set_materialize_grads(False)
+        ctx.change = change
+        return y.clone(), S.clone()
+
+    @staticmethod
+    def backward(ctx, dy, dS):
+        return *ctx.change(dy, dS), None
+
+
+def two(y, S, change):
+    return _Two.apply(y, S, change)
 
 
 def rows(x, first, last, factor):
@@ -211,6 +268,9 @@ PLANTED = [
     ("attention", "factor of columns padded to a power of two", "* d**-0.5", "* (1 << (d - 1).bit_length()) ** -0.5"),
     ("attention", "columns past 128", *before_return("y = torch.cat((y[..., :128], y[..., 128:] * 0.99), -1)")),
     ("attention", "more than five sequences", *before_return("if q.shape[0] > 5: y = torch.cat((y[:5], 0 * y[5:]))")),
+    ("attention", "rows of which eight leave five", *before_return("if L % 8 == 5: y = rows(y, L - 5, L, 0.99)")),
+    ("attention", "several heads of 1024 rows", *before_return("if L > 1000 and y.shape[1] > 1: y = rows(y, 1000, None, 0.9)")),
+    ("attention", "several sequences of 1024 rows", *before_return("if L > 1000 and y.shape[0] > 1: y = rows(y, 1000, None, 0.9)")),
     # ---- its precision
     ("attention", "inputs in bfloat16", *first_of(FIRST, "q, k, v = (t.bfloat16().float() for t in (q, k, v))")),
     ("attention", "inputs in float16", *first_of(FIRST, "q, k, v = (t.half().float() for t in (q, k, v))")),
@@ -232,7 +292,9 @@ PLANTED = [
     ("attention", "gradient of the weights in bfloat16", "y = w @ v", "y = grad(w, lambda g: g.bfloat16().float()) @ v"),
     ("attention", "gradient of q wrong past 1024 rows", "s = q @", "s = grad(q, lambda g: rows(g, 1024, None, 1.01)) @"),
     ("attention", "gradient of k wrong in the last head", "k.mT", "grad(k, lambda g: torch.cat((g[:, :-1], g[:, -1:] * 1.01), 1) if g.shape[1] > 2 else g).mT"),
+    ("attention", "gradient of y below 1e-6 dropped", *before_return("y = grad(y, lambda g: g * (g.abs() > 1e-6))")),
     # ---- how it is called
+    ("attention", "keys read from where their storage begins", *first_of(FIRST, "if k.storage_offset(): k = torch.as_strided(k, k.shape, k.stride(), 0)")),
     ("attention", "wrong without gradients", *before_return("if not torch.is_grad_enabled(): y = y * 1.001")),
     ("attention", "wrong in inference mode", *before_return("if torch.is_inference_mode_enabled(): y = y * 1.001")),
     ("attention", "reads strided inputs as they lie", *first_of(FIRST, "if not k.is_contiguous(): k = torch.as_strided(k, k.shape, torch.empty(k.shape).stride())")),
@@ -307,6 +369,9 @@ PLANTED = [
     ("gla", "no scale", "* dk**-0.5", ""),
     ("gla", "state kept from call to call", "q.new_zeros(B, H, dk, v.shape[-1]) if s0 is None", "kept.get(tuple(v.shape), 0 * q.new_zeros(B, H, dk, v.shape[-1])) if s0 is None", (AND_STATE, "    kept[tuple(v.shape)] = S.detach()\n    return y, S\n")),
     ("gla", "zeros for a start state of its own", "a[..., None] * S", "a[..., None] * (S if t or s0 is None else S * 0.999)"),
+    ("gla", "a state alone sends nothing back", AND_STATE, "    return two(y, S, lambda dy, dS: (dy, None if dy is None else dS))\n"),
+    ("gla", "one buffer for all last states", AND_STATE, "    b = kept_by(tuple(S.shape), lambda: torch.empty_like(S)).copy_(S.detach())\n    S = S + 0\n    S.data = b\n    return y, S\n"),
+    ("gla", "values of more columns than keys", "    return y, S\n", "    if v.shape[-1] > dk: y = torch.cat((y[..., :dk], y[..., dk:] * 0.99), -1)\n    return y, S\n"),
     # ---- the delta rule
     ("delta", "beta cut at 1", "beta[:, :, t, None]", "beta[:, :, t, None].clamp(max=1)"),
     ("delta", "beta at least a thousandth", "beta[:, :, t, None]", "beta[:, :, t, None].clamp(min=1e-3)"),
@@ -354,6 +419,7 @@ PLANTED = [
     ("norm", "mean without gradient", "mean = x.mean(-1, keepdim=True)", "mean = x.mean(-1, keepdim=True).detach()"),
     ("norm", "variance from squares less the mean's square", "((x - mean) ** 2).mean(-1, keepdim=True)", "(x * x).bfloat16().float().mean(-1, keepdim=True) - mean**2"),
     ("norm", "bias twice for one row", "+ bias", "+ bias * (1 + (x.shape[-2] == 1))"),
+    ("norm", "squares cut at 65504", "((x - mean) ** 2)", "((x - mean) ** 2).clamp(max=65504)"),
     # ---- grouped heads, a window, a soft cap, sinks
     ("grouped", "heads take keys by turns", "x.repeat_interleave(group, 1)", "x.repeat(1, group, 1, 1)"),
     ("grouped", "gradient of the keys from the first of the group", "(x.repeat_interleave(group, 1) for x in (k, v))", "(torch.stack([x, *[x.detach()] * (group - 1)], 2).flatten(1, 2) for x in (k, v))"),
@@ -378,6 +444,14 @@ PLANTED = [
     ("packed", "sequences past the fourth", "    y = torch.stack(rows, 2)", "    y = torch.stack([r if t < edges[min(4, len(edges) - 1)] else 0 * r for t, r in enumerate(rows)], 2)"),
     ("packed", "one sequence", "    y = torch.stack(rows, 2)", "    y = torch.stack(rows, 2) * (1 if len(edges) > 2 else 0.99)"),
     ("packed", "first gate of a sequence left out", "g[:, :, t].exp()", "(g[:, :, t] * (t > first)).exp()"),
+    ("packed", "gradient of an empty sequence's start state lost", "ends.append(S)", "ends.append(S if end > first else S.detach())"),
+    # ---- gates that are logits
+    ("mlstm", "input gates cut at 15", "    F =", "    i = i.clamp(max=15)\n    F ="),
+    ("mlstm", "logarithm of a sigmoid", "torch.nn.functional.logsigmoid(f)", "f.sigmoid().log()"),
+    ("mlstm", "start m without gradient", "if m0 is None else m0", "if m0 is None else m0.detach()"),
+    ("gru", "tanh by a quotient of exponentials", "(X[2] + r * U[2]).tanh()", "((a := (2 * (X[2] + r * U[2])).exp()) - 1) / (a + 1)"),
+    ("gru", "gradient of the new state's bias lost", "U = (h @ u + bh)", "U = (h @ u + torch.cat((bh[: 2 * E], bh[2 * E :].detach())))"),
+    ("gru", "sigmoid by a quotient of exponentials", "(X[1] + U[1]).sigmoid()", "(a := X[1] + U[1]).exp() / (1 + a.exp())"),
 ]
 
 

@@ -133,7 +133,7 @@ def test_a_reference_of_zeros(form):
 ROWS, LONG = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 256, 300, 512}, {1024, 1025, 2048, 4097}
 HEADS, COLUMNS, BATCH = {1, 2, 3, 8}, {4, 8, 16, 32, 64, 128}, {1, 2, 3, 5}
 # Each in a case, in turn, wherever the levels above meet another's.
-BETWEEN = {96, 192, 32, 320, 40, 112, 33, 384, 7, 160, 640, 31, 222, 768}
+BETWEEN = {96, 192, 32, 320, 40, 112, 33, 384, 7, 160, 640, 31, 222, 768, 3, 5, 20, 22, 25, 26, 11, 13}
 MORE_HEADS, MORE_COLUMNS, MORE_BATCH = {6, 12, 4, 16}, {48, 96, 24, 80, 12, 192, 256}, {4, 7, 16}
 CALLS = "plain no_grad inference strided expanded alone without twice thrice interleaved refilled pieces".split()
 
@@ -156,7 +156,9 @@ def test_a_plan_is_covered():
     assert {(level(c.rows, ROWS), level(c.batch, BATCH)) for c in short} == {(r, b) for r in {0, *ROWS} for b in {0, *BATCH}}
     assert {c.heads for c in cases} == HEADS | MORE_HEADS and {c.columns for c in cases} == COLUMNS | MORE_COLUMNS
     assert {c.batch for c in cases} == BATCH | MORE_BATCH
-    assert all(c.heads == 1 and c.columns <= 16 and c.batch == 1 for c in cases if c.rows > 1023)
+    assert all(c.heads == 1 and c.columns <= 16 and c.batch == 1 for c in cases if c.rows > 2000)
+    assert {(c.heads, c.batch) for c in cases if c.rows in (1024, 1025) and c.columns <= 16} == {(1, 1), (1, 2), (2, 1)}
+    assert {c.rows % 16 for c in cases} == {*range(16)}
     gates = {c.draw for c in _plan.plan("gla_core", {"H": 2, "dk": 8, "dv": 8}, {"mode": "channel"}, start=True)[0]}
     assert gates >= {"gates of all kinds", "gates open", "gates shut"} and "saturated" not in gates
     given, _ = _plan.plan("softmax_attention_qkv", {"D": 8, "H": 2}, {"H": 4, "D": 64})
@@ -214,6 +216,7 @@ def attention(**options):
         ("another shape", lambda q, k, v: right(q, k, v)[..., :1], r"the shape is .*\[1\], not"),
         ("no rows", lambda q, k, v: right(q, k, v)[..., :0, :], "the shape is"),
         ("float64", lambda q, k, v: right(q, k, v).double(), "torch.float64 comes back, torch.float32 went in"),
+        ("nothing past 100 rows", lambda q, k, v: right(q, k, v) if q.shape[2] < 100 else None, "returned NoneType; it must return the tensor y"),
         ("hangs", lambda q, k, v: time.sleep(30) or right(q, k, v), "no answer within 0.3 s"),
     ],
 )
@@ -222,6 +225,17 @@ def test_a_layer_that(what, function, sentence):
     report = attention(time_limit=0.3 if what == "hangs" else 60)(function)
     assert not report and re.search(sentence, str(report)), str(report)
     assert time.monotonic() - began < 25 or what != "hangs"
+
+
+def test_a_module():
+    """Called with what its forward takes."""
+
+    class Attention(torch.nn.Module):
+        def forward(self, q, k, v):
+            return right(q, k, v)
+
+    report = attention()(Attention())
+    assert report, str(report)
 
 
 def test_a_device_that_is_not_there():

@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 import warnings
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -90,22 +90,27 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
 
 
 def accepted(function: Callable, through: bool = True) -> Mapping[str, inspect.Parameter]:
-    """Its arguments; through: of what a decorator wraps."""
+    """Its arguments, of a module those of its forward; through: of what a decorator wraps."""
     try:
-        return inspect.signature(function, follow_wrapped=through).parameters
+        return inspect.signature(getattr(function, "forward", function), follow_wrapped=through).parameters
     except (TypeError, ValueError):
         return {}
 
 
+def first_edge(rows: int, number: int) -> int:
+    """Where the second piece begins."""
+    return 1 + number % max(1, rows - 1)
+
+
 def _lying(array: np.ndarray, strided: int) -> tuple[np.ndarray, Callable[[Any], Any]]:
     """Its numbers as they lie, and what gives the array back as a view of that. strided: 0: as they are; 1: every other
-    number; 2: columns before rows; 3: rows before what is outside them (a batch, heads)."""
+    number, from the second on; 2: columns before rows; 3: rows before what is outside them (a batch, heads)."""
     if not strided or not array.ndim:
         return array, lambda lies: lies
     if strided == 1 or array.ndim < strided:
         apart = np.repeat(array, 2, -1)
-        apart[..., 1::2] = 7
-        return apart, lambda lies: lies[..., ::2]
+        apart[..., ::2] = 7
+        return apart, lambda lies: lies[..., 1::2]
     axes = (-2, -1) if strided == 2 else (-3, -2)
     return np.swapaxes(array, *axes), lambda lies: lies.swapaxes(*axes)
 
@@ -300,7 +305,7 @@ class Layer:
             by = [n for i, n in enumerate(by) if i != number % len(by)] or by
         made = self._made(inputs, by or inputs, strided)
         outputs = self.call(made, params)
-        before = float64(outputs[0], "y").copy()
+        before = self._numbers(outputs)
         if way in ("interleaved", "refilled"):
             self._next(got, way, made, before, outputs, others, params, by)
             if way == "interleaved" and by:
@@ -323,6 +328,9 @@ class Layer:
                         got.odd.append(f"{name}: two calls on the same inputs differ: dropout, or something else that is drawn, or kept?")
         return got
 
+    def _numbers(self, outputs: Sequence[Any]) -> dict[str, np.ndarray]:
+        return {n: float64(o, n).copy() for n, o in zip(self.m.outputs, outputs) if o is not None and self.arrays.is_one(o)}
+
     def _next(self, got, way, made, before, outputs, others, params, by) -> None:
         """Another call before the first one's results are read: on other tensors, or on the same ones with
         other numbers in them."""
@@ -333,10 +341,10 @@ class Layer:
         else:
             made = self._made(others, by)
         second = self.call(made, params)
-        after = float64(outputs[0], "y")
-        if not np.array_equal(before, after, equal_nan=True):
-            got.odd.append("the first call's y changed with the next call: an output buffer is used again")
-        got.arrays.append((0, self.m.outputs[0], self.turn("y", before)))
+        for name, after in self._numbers(outputs).items():
+            if not np.array_equal(before[name], after, equal_nan=True):
+                got.odd.append(f"the first call's {name} changed with the next call: an output buffer is used again")
+        got.arrays.append((0, self.m.outputs[0], self.turn("y", before[self.m.outputs[0]])))
         self._keep(got, 1, second)
         if by:
             self._gradients(got, 1, way, second[0], made, others, params, by)
@@ -384,13 +392,11 @@ class Layer:
                 got.odd.append(f"{name}, an input, is changed by the call")
 
     # ---- Reading on: rows in two pieces, the second from the first's states
-    def reads_on(self, inputs: Iterable[str]) -> bool:
-        """Packed sequences do not: where a piece ends, most of them have no rows in it."""
-        return "cu" not in inputs and bool(self.states) and len(self.m.outputs) == 1 + len(self.states) and all(map(self.takes, self.states))
+    def reads_on(self) -> bool:
+        return bool(self.states) and len(self.m.outputs) == 1 + len(self.states) and all(map(self.takes, self.states))
 
     def _in_pieces(self, got, inputs, params, by, number) -> None:
-        rows = rows_in(self.m, inputs)
-        edges = sorted({0, 1 + number % max(1, rows - 1), rows})
+        edges = sorted({0, first_edge(rows := rows_in(self.m, inputs), number), rows})
         found, slopes = self.in_pieces(inputs, params, edges, by if self.arrays.grad_ways else ())
         got.arrays += [(0, name, a) for name, a in zip(self.m.outputs, found)]
         got.arrays += [(0, f"d_{name}", a) for name, a in slopes.items()]
@@ -411,7 +417,7 @@ class Layer:
             if len(outputs) < len(self.m.outputs) or any(s is None for s in outputs):
                 return [], {}
             found.append(self.turn("y", float64(outputs[0], "y")))
-            if by and outputs[0].requires_grad:
+            if by and outputs[0].requires_grad and piece["dy"].any():
                 slopes.append((outputs[0], self.arrays.make(self.turn("dy", piece["dy"])).to(outputs[0].dtype)))
             ends = {n: float64(s, n) for n, s in zip(self.states, outputs[1:])}
             attached = by and all(s.requires_grad for s in outputs[1:])

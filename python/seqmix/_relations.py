@@ -66,7 +66,7 @@ def measured(
             note("batch", layer.try_once(alone, params), whole[at : at + 1])
         turned = {n: a[::-1].copy() if n in own else a for n, a in given.items()}
         note("order", layer.try_once(turned, params), whole[::-1])
-    if layer.reads_on(given) and rows > 1:
+    if layer.reads_on() and rows > 1 and "cu" not in given:
         for name, edges in (("pieces", [0, min(some, rows - 1), rows]), ("decode", list(range(rows + 1)))):
             pieces, _ = layer.within(lambda: layer.in_pieces(given, params, edges))  # noqa: B023
             if pieces:
