@@ -1,11 +1,13 @@
 // page_manners.test.mjs: what a visitor stumbled over once: numbers too small to read, fields that move,
 // lessons without their data, words that do not fit what is shown.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import {
     RACE,
     WAIT,
     allDone,
     allReady,
+    at,
     browser,
     counts,
     eventually,
@@ -13,6 +15,7 @@ import {
     hash,
     onPage,
     openLesson,
+    pause,
     press,
     runs,
     sticksOut,
@@ -243,6 +246,37 @@ for (const width of [390, 1280])
             if (width === 390)
                 for (const [wide, high] of sizes) assert.ok(wide >= 44 && high >= 44, `${wide} × ${high} px`);
         });
+
+onPage('a thumb finds every button, field and menu of a phone: 44 px', RACE, {}, async (page) => {
+    await allReady(page);
+    await page.setViewport({ width: 390, height: 844, isMobile: true, hasTouch: true });
+    const listed = await readFile(at('web/views/list.ts'), 'utf8');
+    const views = [...listed.matchAll(/^ {8}id: (?:'(\w+)'|FIRST_VIEW)/gm)].map(
+        ([, name]) => name ?? 'experiment',
+    );
+    assert.ok(views.length > 10);
+    for (const view of views) {
+        await page.evaluate((view) => (location.hash = `#mixer=cat&task=mqar!view=${view}`), view);
+        await until(
+            page,
+            (view) =>
+                location.hash.includes(`view=${view}`) &&
+                document.querySelector('main :is(button, a, summary)'),
+            view,
+        );
+        await pause(500);
+        const small = await page.$$eval('button, select, input, summary, :is(.where, .views) a', (all) =>
+            all
+                .filter((one) => !one.matches('.term, .unseen *') && one.checkVisibility())
+                .map((one) => (/^(checkbox|radio)$/.test(one.type) && one.closest('label')) || one)
+                .map((one) => [one.getBoundingClientRect(), one])
+                .filter(([{ width, height }]) => width > 1 && (width < 43.5 || height < 43.5))
+                .map(([{ width, height }, one]) => `${one.outerHTML.slice(0, 90)}: ${width} × ${height}`),
+        );
+        assert.deepEqual(small, [], view);
+        assert.ok((await sticksOut(page)) <= 0, view);
+    }
+});
 
 onPage('a link opens with a word in its empty chart, which starts it', RACE, {}, async (page) => {
     await allReady(page);
