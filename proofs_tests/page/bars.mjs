@@ -75,10 +75,9 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
     await until(page, () => document.querySelectorAll('.board .cell').length === 12);
     await press(page, 'Run');
     const began = Date.now();
-    await page.waitForFunction(
-        () => document.querySelectorAll('.board .cell[data-status="done"]').length === 12,
-        { timeout: 600_000, polling: 100 },
-    );
+    // (Asked again and again: a browser answers no question that takes minutes.)
+    const done = () => page.$$eval('.board .cell[data-status="done"]', (all) => all.length);
+    while ((await done()) < 12 && Date.now() - began < 600_000) await wait(100);
     bar('the board is done after a press', (Date.now() - began) / 1000, 's', { most: 60 });
     const said = await page.$eval('.board-head p', (one) => one.textContent);
     bar('its cells that came out as claimed', Number(/^(\d+) of 12/.exec(said)?.[1]), 'of 12', { least: 12 });
@@ -87,6 +86,18 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
 
 const FOUR =
     '#mixer=cat&task=mqar&steps=100000~seed=2~mixer=attention~mixer=attention&blocks=2&position=learned!speed=full';
+/** From a press on the view's name to its drawn map. */
+const opensInside = (page) =>
+    page.evaluate(async () => {
+        const start = performance.now();
+        [...document.querySelectorAll('.views a')].find((one) => one.textContent === 'Inside').click();
+        const frame = () => new Promise(requestAnimationFrame);
+        // (.learnt: the view Experiment has a map, too)
+        const open = () => document.querySelector('.learnt') && document.querySelector('main .map canvas');
+        while (!open()) await frame();
+        await frame();
+        return performance.now() - start;
+    });
 /** Four runs train: is the page free meanwhile, are charts drawn, does Pause pause? */
 async function busy(inside, name, hash) {
     const { page, close } = await inside.open(FOUR + hash);
@@ -101,9 +112,11 @@ async function busy(inside, name, hash) {
                 const start = performance.now();
                 let last = start;
                 let worst = 0;
-                let frames = 0;
+                let shown = start;
+                const gaps = [];
                 const frame = () => {
-                    frames++;
+                    gaps.push(performance.now() - shown);
+                    shown = performance.now();
                     if (last - start < 10_000) requestAnimationFrame(frame);
                 };
                 requestAnimationFrame(frame);
@@ -112,13 +125,19 @@ async function busy(inside, name, hash) {
                     worst = Math.max(worst, now - last);
                     last = now;
                     if (now - start < 10_000) setTimeout(() => port2.postMessage(0), 1);
-                    else done({ worst, frames: frames / 10 });
+                    else {
+                        gaps.sort((a, b) => a - b);
+                        const p95 = gaps[Math.floor(0.95 * gaps.length)];
+                        done({ worst, frames: gaps.length / 10, p95 });
+                    }
                 };
                 port2.postMessage(0);
             }),
     );
     bar(`${name}: longest the main thread was blocked, four runs training`, beat.worst, 'ms', { most: 50 });
     bar(`${name}: frames a second meanwhile`, beat.frames, 'a second', { least: 30 });
+    bar(`${name}: 95 of 100 frames came within`, beat.p95, 'ms', { most: 50 });
+    if (!hash) bar(`${name}: Inside opens meanwhile`, await opensInside(page), 'ms', { most: 500 });
     const before = await page.evaluate(() => performance.now());
     await press(page, 'Pause');
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
