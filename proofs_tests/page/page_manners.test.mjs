@@ -265,13 +265,15 @@ onPage('a thumb finds every button, field and menu of a phone: 44 px', RACE, {},
             view,
         );
         await pause(500);
-        const small = await page.$$eval('button, select, input, summary, :is(.where, .views) a', (all) =>
-            all
-                .filter((one) => !one.matches('.term, .unseen *') && one.checkVisibility())
-                .map((one) => (/^(checkbox|radio)$/.test(one.type) && one.closest('label')) || one)
-                .map((one) => [one.getBoundingClientRect(), one])
-                .filter(([{ width, height }]) => width > 1 && (width < 43.5 || height < 43.5))
-                .map(([{ width, height }, one]) => `${one.outerHTML.slice(0, 90)}: ${width} × ${height}`),
+        const small = await page.$$eval(
+            'button, select, input, summary, :is(.where, .views, .rerun-said) a, a.rerun-plot',
+            (all) =>
+                all
+                    .filter((one) => !one.matches('.term, .unseen *') && one.checkVisibility())
+                    .map((one) => (/^(checkbox|radio)$/.test(one.type) && one.closest('label')) || one)
+                    .map((one) => [one.getBoundingClientRect(), one])
+                    .filter(([{ width, height }]) => width > 1 && (width < 43.5 || height < 43.5))
+                    .map(([{ width, height }, one]) => `${one.outerHTML.slice(0, 90)}: ${width} × ${height}`),
         );
         assert.deepEqual(small, [], view);
         assert.ok((await sticksOut(page)) <= 0, view);
