@@ -40,6 +40,7 @@ export const LATER =
     15_000 + // one answer's way, exercises, the card at the story's end
     8_000 + // Papers: the tables and what came of them
     2_000 + // further threads of a run
+    1_500 + // real digits in one press, two models that learn in Digits, a thumb's sizes
     16_000; // what the proofs state, which a first visit fetched before
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;
