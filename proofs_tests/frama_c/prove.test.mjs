@@ -1,16 +1,44 @@
 // prove.test.mjs: Frama-C's Eva follows the scalar text of the kernels through the calls of calls.c, for all
 // values of their floats at once, and finds no access outside an array, no read of what nobody wrote, no
 // overflow of signed integers and no shift or comparison of pointers that C leaves undefined. Then its WP
-// proves the contracts that stand as comments in the kernels, for every size. `make prove-c`.
+// proves the contracts that stand as comments in the kernels, for every size. `make prove-c`. As many of these
+// questions are asked at once as there are processors, in the order in which they stand here.
 import assert from 'node:assert';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 
 const version = spawnSync('frama-c', ['-version'], { encoding: 'utf8' });
 const skip = version.status === 0 ? false : 'there is no frama-c';
+
+async function run(command, args, options) {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'])
+        child[name].setEncoding('utf8').on('data', (text) => (said[name] += text));
+    const status = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
+    return { status, ...said };
+}
+
+let free = availableParallelism();
+const waiting = [];
+async function inTurn(ask) {
+    if (!free) await new Promise((resolve) => waiting.push(resolve));
+    else free--;
+    try {
+        return await ask();
+    } finally {
+        if (waiting.length) waiting.shift()();
+        else free++;
+    }
+}
+function question(title, skip, ask) {
+    const answer = skip ? undefined : inTurn(ask);
+    answer?.catch(() => {}); // told by the test
+    test(title, { skip }, () => answer);
+}
 
 // The text is what one copy of the kernels is compiled of: plain C, loops as they are. (What SMX_OPAQUE hides
 // from a compiler is no statement.) NaN and infinities are values here, not faults.
@@ -37,24 +65,19 @@ function copied(folder, change) {
 }
 
 // How many alarms a call of calls.c raises, and the first of them.
-function alarms(call, file) {
+async function alarms(call, file) {
     const folder = mkdtempSync(join(tmpdir(), 'calls-'));
     // Without contracts, which Eva would believe.
     const at = copied(folder, (text) => text.replaceAll('/*@', '/*'));
     const arguments_ = [...options, `-cpp-extra-args=-I${folder} ${macros}`, '-main', call];
     const calls = resolve('proofs_tests/frama_c/calls.c');
-    const r = spawnSync('frama-c', [...arguments_, calls, at(`${file}.c`), at('scratch.c'), at('sizes.c')], {
+    const r = await run('frama-c', [...arguments_, calls, at(`${file}.c`), at('scratch.c'), at('sizes.c')], {
         cwd: folder, // where includes are looked for first
-        encoding: 'utf8',
-        maxBuffer: 1 << 28,
         timeout: 600_000,
     });
     rmSync(folder, { recursive: true });
     const count = /^ {2}(\d+) alarms? generated/m.exec(r.stdout);
-    assert.ok(
-        r.status === 0 && count,
-        `${call}: ${(r.stdout ?? '').slice(-1500)}${r.stderr || r.error || ''}`,
-    );
+    assert.ok(r.status === 0 && count, `${call}: ${r.stdout.slice(-1500)}${r.stderr}`);
     assert.doesNotMatch(
         r.stdout,
         /Neither code nor specification for function (?!__builtin_)/,
@@ -63,8 +86,8 @@ function alarms(call, file) {
     return [Number(count[1]), /\[eva:alarm\].*\n.*/.exec(r.stdout)?.[0]];
 }
 
-test('an output that is a float too short raises an alarm', { skip }, () => {
-    assert.ok(alarms('norm_too_short', 'norm')[0] > 0);
+question('an output that is a float too short raises an alarm', skip, async () => {
+    assert.ok((await alarms('norm_too_short', 'norm'))[0] > 0);
 });
 const calls = {
     norm: 'norm',
@@ -75,8 +98,8 @@ const calls = {
     delta: 'state',
 };
 for (const [call, file] of Object.entries(calls))
-    test(`no alarm: ${call}`, { skip }, () => {
-        const [count, first] = alarms(call, file);
+    question(`no alarm: ${call}`, skip, async () => {
+        const [count, first] = await alarms(call, file);
         assert.equal(count, 0, first);
     });
 
@@ -147,7 +170,7 @@ function scalarText(file, asked = [], change = (text) => text) {
     }
 }
 
-function framaC(text, options) {
+async function framaC(text, options, env = process.env) {
     const folder = mkdtempSync(join(tmpdir(), 'contracts-'));
     try {
         writeFileSync(join(folder, 'kernel.i'), text);
@@ -159,10 +182,7 @@ function framaC(text, options) {
             '-cg',
             join(folder, 'calls'),
         ];
-        const r = spawnSync('frama-c', [...machine, ...options, join(folder, 'kernel.i')], {
-            encoding: 'utf8',
-            maxBuffer: 1 << 28,
-        });
+        const r = await run('frama-c', [...machine, ...options, join(folder, 'kernel.i')], { env });
         assert.equal(r.status, 0, `${r.stdout}${r.stderr}`);
         return { said: r.stdout, calls: readFileSync(join(folder, 'calls'), 'utf8') };
     } finally {
@@ -175,8 +195,8 @@ function framaC(text, options) {
 // numbers that WP cannot read (a word copied to another type, a comparison as a number): they touch
 // no array, and Eva follows them above.
 const believed = /^(__builtin_|floats_|smx_size_product$|(vf_bits|vi_float|vf_lt|vf_le|vf_eq|vi_gt)$)/;
-function withCalled(text, functions) {
-    const { calls } = framaC(text, ['-cg-no-services']);
+async function withCalled(text, functions) {
+    const { calls } = await framaC(text, ['-cg-no-services']);
     const edges = [...calls.matchAll(/^ *(\w+) -> (\w+)/gm)];
     const all = new Set(functions);
     for (const one of all) {
@@ -187,11 +207,11 @@ function withCalled(text, functions) {
 }
 
 // The goals that WP leaves unproved.
-function unproved(text, options, seconds = 60) {
-    process.env.PROVER_SECONDS = seconds;
-    const run = '-wp -wp-rte -wp-prover z3,cvc4 -wp-timeout 36000 -wp-par 2 -wp-cache none';
+async function unproved(text, options, seconds = 60) {
+    const wp = '-wp -wp-rte -wp-prover z3,cvc4 -wp-timeout 36000 -wp-par 2 -wp-cache none';
     const driver = ['-wp-driver', 'proofs_tests/frama_c/seqmix.driver'];
-    const { said } = framaC(text, [...run.split(' '), ...driver, ...options]);
+    const env = { ...process.env, PROVER_SECONDS: seconds };
+    const { said } = await framaC(text, [...wp.split(' '), ...driver, ...options], env);
     const count = /Proved goals: +(\d+) \/ (\d+)/.exec(said);
     assert.ok(count && count[2] > 0, said.slice(-1500));
     assert.doesNotMatch(said, /Missing assigns|No 'assigns'/);
@@ -202,9 +222,9 @@ function unproved(text, options, seconds = 60) {
 const functions = (names) => ['-wp-fct', names.join()];
 
 // They are about whole numbers: that floats are real numbers here changes nothing.
-test('the lemmas hold', { skip: unasked }, () => {
+question('the lemmas hold', unasked, async () => {
     const lemmas = ['-wp-model', 'Typed+real', '-wp-prop', '@lemma'];
-    assert.equal(unproved(scalarText('norm.c', ['HEADS']), lemmas), '');
+    assert.equal(await unproved(scalarText('norm.c', ['HEADS']), lemmas), '');
 });
 const kernels = {
     'norm.c': ['smx_layernorm_fwd', 'smx_rmsnorm_fwd', 'smx_unitnorm_fwd'],
@@ -227,14 +247,17 @@ const kernels = {
     ],
 };
 const seen = new Set(); // once: every file has the same text of what they share
-const withHeads = ['state.c', ['load_keys'], ['HEADS']];
-for (const [file, names, asked = []] of [...Object.entries(kernels), withHeads])
-    test(`inside their arrays at every size: ${[file, ...asked].join(', ')}`, { skip: unasked }, () => {
-        const text = scalarText(file, asked);
-        const all = withCalled(text, names).filter((one) => !seen.has(one));
-        for (const one of all) seen.add(one);
-        assert.equal(unproved(text, functions(all)), '');
-    });
+const parts = [];
+for (const [file, names, asked = []] of [...Object.entries(kernels), ['state.c', ['load_keys'], ['HEADS']]]) {
+    const text = unasked ? '' : scalarText(file, asked);
+    const all = unasked ? [] : (await withCalled(text, names)).filter((one) => !seen.has(one));
+    for (const one of all) seen.add(one);
+    parts.unshift({ title: [file, ...asked].join(', '), text, all }); // what takes longest is asked first
+}
+for (const { title, text, all } of parts)
+    question(`inside their arrays at every size: ${title}`, unasked, async () =>
+        assert.equal(await unproved(text, functions(all)), ''),
+    );
 const tooFar = [
     ['norm.c', 'row_dot', 'v16_load_n((p) + i_, k_, 0', 'v16_load_n((p) + i_, k_ + 1, 0'],
     ['conv.c', 'copy_padded', '(Dp - D) * sizeof *to', 'Dp * sizeof *to'],
@@ -247,21 +270,21 @@ const tooFar = [
     ['state.c', 'load_keys', 'c->k + at + t * stride', 'c->k + at + t * stride + 1', 'HEADS'],
 ];
 for (const [file, name, from, to, ...asked] of tooFar)
-    test(`a float past its array is not proved: ${name}`, { skip: unasked }, () => {
+    question(`a float past its array is not proved: ${name}`, unasked, async () => {
         const planted = scalarText(file, asked, (text) => text.replaceAll(from, to));
         assert.notEqual(planted, scalarText(file, asked));
         const past = asked.length ? ['-wp-prop', 'in_part'] : []; // one of many
-        assert.notEqual(unproved(planted, [...functions([name]), ...past], 10), '');
+        assert.notEqual(await unproved(planted, [...functions([name]), ...past], 10), '');
     });
 const adders = ['one_add', 'v16_add'];
-test('row_sum is that of Rounding.v at every size', { skip: unasked }, () => {
+question('row_sum is that of Rounding.v at every size', unasked, async () => {
     const text = scalarText('norm.c', ['VALUES']);
-    const others = withCalled(text, ['row_sum']).filter((one) => !adders.includes(one));
-    assert.equal(unproved(text, functions(others)), '');
-    assert.equal(unproved(scalarText('norm.c', ['VALUES', 'ADDS']), functions(adders)), '');
+    const others = (await withCalled(text, ['row_sum'])).filter((one) => !adders.includes(one));
+    assert.equal(await unproved(text, functions(others)), '');
+    assert.equal(await unproved(scalarText('norm.c', ['VALUES', 'ADDS']), functions(adders)), '');
 });
-test('lanes that meet in another order are not proved', { skip: unasked }, () => {
+question('lanes that meet in another order are not proved', unasked, async () => {
     const right = 'one(one(x.r[0], x.r[2]), one(x.r[1], x.r[3]))';
     const planted = (text) => text.replace(right, 'one(one(x.r[0], x.r[1]), one(x.r[2], x.r[3]))');
-    assert.notEqual(unproved(scalarText('norm.c', ['VALUES'], planted), functions(['v16_hsum'])), '');
+    assert.notEqual(await unproved(scalarText('norm.c', ['VALUES'], planted), functions(['v16_hsum'])), '');
 });
