@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/build/tools/bin:$(PATH)
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 comma := ,
 # What it compiles for: mingw for Windows, whatever this machine is.
-SYSTEM ?= $(if $(findstring mingw,$(CC)),Windows,$(shell uname -s))
+SYSTEM := $(if $(findstring mingw,$(CC)),Windows,$(shell uname -s))
 WINDOWS := $(filter Windows,$(SYSTEM))
 EXE := $(if $(WINDOWS),.exe)
 SAN ?=
@@ -25,7 +25,7 @@ PIC := -fPIC $(if $(filter Linux,$(SYSTEM)),-fno-semantic-interposition)
 CFLAGS := -std=gnu11 $(if $(SAN),-g1,-g) $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 # Windows, by mingw: its printf is C99's where it is told so, and its gcc does not align the stack for AVX.
 ifdef WINDOWS
-CFLAGS += -D__USE_MINGW_ANSI_STDIO=1 -Wno-format -Wa,-muse-unaligned-vector-move
+CFLAGS += -D__USE_MINGW_ANSI_STDIO=1 -Wno-format $(if $(findstring clang,$(CC)),,-Wa$(comma)-muse-unaligned-vector-move)
 endif
 # (Lines are enough of debugging: all of it takes a quarter of the time that a kernel compiles.)
 KERNEL_CFLAGS := $(CFLAGS) -g1

@@ -85,10 +85,10 @@ $(call script, amalgamation_kernels, package/amalgamation/amalgamation_kernels.t
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
-$(call script, arm,      package/elsewhere/arm.sh,                    proofs_tests/package/elsewhere/rank.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
+$(call script, arm,      package/elsewhere/arm.sh,                    proofs_tests/package/elsewhere/rank.c proofs_tests/package/elsewhere/library.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
 $(call script, bits32,   package/elsewhere/bits32.sh,                 build/seqmix proofs_tests/digests.txt proofs_tests/support/plain/cmocka.h proofs_tests/model/test_sizes.c)
 $(call script, musl,     package/elsewhere/musl.sh,                   build/seqmix proofs_tests/digests.txt)
-$(call script, windows,  package/elsewhere/windows.sh,                proofs_tests/package/elsewhere/windows.c proofs_tests/support/plain/cmocka.h $(filter proofs_tests/kernels/%,$(TEST_SRC)) build/seqmix proofs_tests/digests.txt proofs_tests/digests_configs.txt)
+$(call script, windows,  package/elsewhere/windows.sh,                proofs_tests/package/elsewhere/library.c proofs_tests/package/elsewhere/wheel.c proofs_tests/support/plain/cmocka.h $(filter proofs_tests/kernels/%,$(TEST_SRC)) build/seqmix proofs_tests/digests.txt proofs_tests/digests_configs.txt)
 # The page in real browsers: each *.test.mjs of proofs_tests/page/ is one program.
 $(foreach p,$(patsubst proofs_tests/%,%,$(wildcard proofs_tests/page/*.test.mjs proofs_tests/page/views/*.test.mjs)),\
 	$(call script, $(patsubst %.test.mjs,%,$(notdir $p)), $p, $(PAGE)))

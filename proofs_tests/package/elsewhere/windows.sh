@@ -16,7 +16,7 @@ library=build/$compiler/libseqmix.a oracle=build/$compiler/libseqmix_ref.a
 options='-std=gnu11 -O2 -static -Iproofs_tests/support/plain -Iinclude -I. -D__USE_MINGW_ANSI_STDIO=1'
 make --no-print-directory -o setup CC=$compiler MACHINE=x86_64 PAGE_IN_WHEEL= wheel $library $oracle >"$folder/log" 2>&1 &&
     $compiler $options -o "$folder/windows.exe" \
-        proofs_tests/package/elsewhere/windows.c cli/team.c $library -pthread -lz -lm >>"$folder/log" 2>&1
+        proofs_tests/package/elsewhere/library.c cli/team.c $library -pthread -lz -lm >>"$folder/log" 2>&1
 check 'the wheel, libseqmix and libseqmix_ref are built by mingw' 0 $?
 [ -e "$folder/windows.exe" ] || tail -n 20 "$folder/log" | sed 's/^/# /'
 { cat proofs_tests/digests.txt proofs_tests/digests_configs.txt && build/seqmix train 'mixer=cat&task=mqar&length=32&pairs=20' 2>&1 | sed 's/^seqmix: //'; } >"$folder/right"

@@ -1,4 +1,4 @@
-// windows.c: where libseqmix is and the program is not: every digest, a line each as the committed lists have
+// library.c: where libseqmix is and the program is not: every digest, a line each as the committed lists have
 // them. Of the kernels and of short trainings, with a team of two threads; then of each line of the file
 // given, a digest and a config, trained for three steps, saved and opened again before the last of them.
 #include <stdio.h>
