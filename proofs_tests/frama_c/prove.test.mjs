@@ -73,7 +73,6 @@ async function alarms(call, file) {
     const calls = resolve('proofs_tests/frama_c/calls.c');
     const r = await run('frama-c', [...arguments_, calls, at(`${file}.c`), at('scratch.c'), at('sizes.c')], {
         cwd: folder, // where includes are looked for first
-        timeout: 600_000,
     });
     rmSync(folder, { recursive: true });
     const count = /^ {2}(\d+) alarms? generated/m.exec(r.stdout);
