@@ -33,7 +33,7 @@ KERNEL_CFLAGS := $(CFLAGS) -g1
 # buffer that overflows ends the program.
 HARDENED := $(if $(SAN)$(WINDOWS),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 CPPFLAGS := -Iinclude -I.
-LDFLAGS := -pthread $(if $(WINDOWS),-static) $(if $(SAN),-fsanitize=$(SAN)) $(if $(filter Linux,$(SYSTEM)),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+LDFLAGS := -pthread $(if $(WINDOWS),-static -Wl$(comma)--no-insert-timestamp) $(if $(SAN),-fsanitize=$(SAN)) $(if $(filter Linux,$(SYSTEM)),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 
 # ---- Sources -----------------------------------------------------------------------------------------------
 KERNEL_ONCE := $(wildcard kernels/*.c kernels/core/*.c) kernels/recurrent/program_plan.c kernels/spectral/tables.c
@@ -44,7 +44,8 @@ REF_SRC := $(wildcard ref/*.c)
 # On Windows the program has files and signals of its own, and not what is for clusters.
 OF_POSIX := $(addprefix cli/,files.c folders.c screen.c grid/claim.c grid/progress.c grid/plan/script.c $(addprefix commands/,runs/train_signals.c reproduce.c bench.c bench_variants.c)) \
     $(wildcard cli/commands/grid/grid*.c cli/commands/grid/job*.c) cli/commands/grid/watch.c
-CLI_SRC := $(filter-out cli/ranks_mpi.c $(if $(WINDOWS),$(OF_POSIX),cli/windows/%),$(wildcard cli/*.c cli/*/*.c cli/*/*/*.c check/*.c))
+OF_WINDOWS := $(wildcard cli/windows/*.c) cli/commands/runs/train_signals_windows.c
+CLI_SRC := $(filter-out cli/ranks_mpi.c $(if $(WINDOWS),$(OF_POSIX),$(OF_WINDOWS)),$(wildcard cli/*.c cli/*/*.c cli/*/*/*.c check/*.c))
 BENCH_SRC := $(addprefix bench/,rows.c ceilings.c kernel_rows.c scan_rows.c reading.c workloads.c list.c)
 PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
 TEST_SRC := $(wildcard proofs_tests/*/test_*.c proofs_tests/*/*/test_*.c) $(PROOF_SRC)
@@ -93,7 +94,7 @@ $(OBJ)/model/graph/%.o $(OBJ)/model/ops/%.o: HARDENED :=
 # the library, of which build.inc below is made, has a level of its own.)
 $(OBJ)/cli/%.o: private CFLAGS += -O1 -g1
 ifdef WINDOWS
-$(filter-out $(OBJ)/cli/windows/%,$(CLI_SRC:%.c=$(OBJ)/%.o)) $(OBJ)/python/native/oracle.o: CPPFLAGS += -include cli/windows/posix.h
+$(patsubst %.c,$(OBJ)/%.o,$(filter-out $(OF_WINDOWS),$(CLI_SRC))) $(OBJ)/python/native/oracle.o: CPPFLAGS += -include cli/windows/posix.h
 endif
 $(OBJ)/%.o: %.c $(OBJ)/flags | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(HARDENED) $(CPPFLAGS) -MMD -MP -c $< -o $@

@@ -1,7 +1,7 @@
-// signals.c: what commands/runs/train_signals.c is, on Windows, which has Ctrl-C and the closing of a window:
+// train_signals_windows.c: what train_signals.c is, on Windows, which has Ctrl-C and the closing of a window:
 // both end the training after its step, and what is to be saved is saved then. A second Ctrl-C ends the
 // program.
-#include "cli/commands/runs/train_signals.h"
+#include "train_signals.h"
 
 #include <signal.h>
 #include <windows.h>
