@@ -167,8 +167,8 @@ SMX_INLINE vf vf_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); 
 SMX_INLINE vf vf_max(vf a, vf b) { return (vf)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }
 SMX_INLINE vf vf_min(vf a, vf b) { return (vf)wasm_f32x4_pmin((v128_t)b, (v128_t)a); }
 #else
-// (On Arm clang takes a comparison and the choice by it for FMAXNM and FMINNM, which answer a signalling NaN by
-// NaN: it does not see that they belong together.)
+// (On Arm clang takes a comparison and the choice by it for FMAXNM and FMINNM, which answer a signalling NaN
+// by NaN: it does not see that they belong together.)
 #if defined(__clang__) && defined(__aarch64__) && SMX_W == 1
 #define SMX_UNSEEN(mask) __asm__("" : "+r"(mask))
 #elif defined(__clang__) && defined(__aarch64__)

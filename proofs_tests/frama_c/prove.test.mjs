@@ -1,8 +1,8 @@
 // prove.test.mjs: Frama-C's Eva follows the scalar text of the kernels through the calls of calls.c, for all
 // values of their floats at once, and finds no access outside an array, no read of what nobody wrote, no
 // overflow of signed integers and no shift or comparison of pointers that C leaves undefined. Then its WP
-// proves the contracts that stand as comments in the kernels, for every size. `make prove-c`. As many of these
-// questions are asked at once as there are processors, in the order in which they stand here.
+// proves the contracts that stand as comments in the kernels, for every size. `make prove-c`. As many of
+// these questions are asked at once as there are processors, in the order in which they stand here.
 import assert from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

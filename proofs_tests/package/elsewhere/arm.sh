@@ -1,6 +1,6 @@
 #!/bin/bash
-# Arm's NEON, emulated: cross-compiles the program and compares every digest with the committed list, and so the
-# library by clang, the compiler of macOS; then Arm shares a training with two processes of this machine
+# Arm's NEON, emulated: cross-compiles the program and compares every digest with the committed list, and so
+# the library by clang, the compiler of macOS; then Arm shares a training with two processes of this machine
 # (rank.c). Skipped (said so) without the cross compiler or qemu. TAP on standard output.
 set -u
 compiler=aarch64-linux-gnu-gcc
