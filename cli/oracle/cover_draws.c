@@ -282,12 +282,14 @@ static int arrays_of(oracle_case *c, const cover *p, int mode, json **params) {
 
 static const char *const loud[] = {"q", "logits"}, *const quiet[] = {"k", "x"};
 // What the rules below do not say of a mechanism: gates that are logits, as far as exp reaches and beyond (of
-// minLSTM no two sigmoids are both 0); rows whose mean square is near eps, and far above.
+// minLSTM no two sigmoids are both 0; input gates of mLSTM up to 4: above, a row is divided by a sum that can
+// be as near to 0 as chance has it, for which no float32 is right); rows whose mean square is near eps, and
+// far above.
 static const struct {
     const char *mechanism;
     int draw;
     const char *items;
-} own_draws[] = {{"mlstm_core", SATURATED, "i:-100,-20,0,20,100 f:-100,-20,-4,0,4 "},
+} own_draws[] = {{"mlstm_core", SATURATED, "i:-20,-4,0,4 f:-100,-20,-4,0,4 "},
                  {"slstm_core", SATURATED, "b:-100,-4,0,4,100 "},
                  {"lstm", SATURATED, "b:-100,-4,0,4,100 "},
                  {"gru", SATURATED, "bx:-100,-4,0,4,100 "},
