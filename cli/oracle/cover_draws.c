@@ -289,7 +289,7 @@ static const struct {
     const char *mechanism;
     int draw;
     const char *items;
-} own_draws[] = {{"mlstm_core", SATURATED, "i:-20,-4,0,4 f:-100,-20,-4,0,4 "},
+} own_draws[] = {{"mlstm_core", SATURATED, "i:-20,-4,0 f:-100,-20,-4,0,4 "},
                  {"slstm_core", SATURATED, "b:-100,-4,0,4,100 "},
                  {"lstm", SATURATED, "b:-100,-4,0,4,100 "},
                  {"gru", SATURATED, "bx:-100,-4,0,4,100 "},

@@ -446,7 +446,7 @@ PLANTED = [
     ("packed", "first gate of a sequence left out", "g[:, :, t].exp()", "(g[:, :, t] * (t > first)).exp()"),
     ("packed", "gradient of an empty sequence's start state lost", "ends.append(S)", "ends.append(S if end > first else S.detach())"),
     # ---- gates that are logits
-    ("mlstm", "input gates cut at 3", "    F =", "    i = i.clamp(max=3)\n    F ="),
+    ("mlstm", "input gates at most -1", "    F =", "    i = i.clamp(max=-1)\n    F ="),
     ("mlstm", "logarithm of a sigmoid", "torch.nn.functional.logsigmoid(f)", "f.sigmoid().log()"),
     ("mlstm", "start m without gradient", "if m0 is None else m0", "if m0 is None else m0.detach()"),
     ("gru", "tanh by a quotient of exponentials", "(X[2] + r * U[2]).tanh()", "((a := (2 * (X[2] + r * U[2])).exp()) - 1) / (a + 1)"),
