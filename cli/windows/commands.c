@@ -4,9 +4,8 @@
 #define NOT_HERE(command)                                                                                    \
     static int run_##command(int argc, char **argv) {                                                        \
         (void)argc, (void)argv;                                                                              \
-        return cli_fail(#command                                                                             \
-                        ": not on Windows; it stands on locks, links and processes of POSIX, which "         \
-                        "Windows' Subsystem for Linux has");                                                 \
+        return cli_fail(#command ": not on Windows; the program for Linux has it, which runs in Windows' "   \
+                                 "Subsystem for Linux");                                                     \
     }                                                                                                        \
     const cli_command cli_##command = {.name = #command, .help = "not on Windows", .run = run_##command};
 NOT_HERE(bench)

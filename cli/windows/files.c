@@ -141,7 +141,7 @@ int cli_write_pieces(const char *path, const cli_piece *pieces, size_t n, int du
     if (durable) cli_sweep_folder(*folder ? folder : ".");
     HANDLE f = open_temporary(folder, temporary);
     if (f == INVALID_HANDLE_VALUE) return refuse(path, why, size);
-    int bad = write_all(f, pieces, n) || (durable && !FlushFileBuffers(f));
+    int bad = write_all(f, pieces, n) || !FlushFileBuffers(f);
     if (bad) refuse(path, why, size);
     CloseHandle(f);
     // A reader that has the old file open (a scanner of viruses, say) keeps its name for a moment.
@@ -212,5 +212,5 @@ int cli_make_folder(const char *path, const char *option) {
     return 0;
 }
 
-// (Each of its files was given to the disk by MOVEFILE_WRITE_THROUGH.)
+// (Each of its files was flushed when it was written.)
 void cli_finish_folder(void) {}
