@@ -19,6 +19,10 @@ bench: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) ## time kernels and t
 bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## the same work in PyTorch, OpenBLAS, oneDNN, FFTW: losses compared, then timed in turns
 	@node bench/peers/run.mjs
 
+.PHONY: memory
+memory: build/seqmix $(PY_OUT)/staged ## what training takes in memory, beside plain PyTorch: docs/MEMORY.md
+	@PYTHONPATH=$(PY_STAGE) $(PYTHON) bench/memory.py build/seqmix
+
 .PHONY: performance
 performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md
 	@node bench/performance.mjs

@@ -16,9 +16,11 @@
 #include "model/settings/pairs.h"
 #include "scan_texts.h"
 
-const char *const invariance_names[INVARIANCES] = {
-    "batch size", "place in the batch", "training or not", "prefill, chunks, decode", "state or whole",
-    "threads",    "instruction set",    "later rows"};
+const char *const invariance_names[INVARIANCES] = {"batch size",      "place in the batch",
+                                                   "training or not", "prefill, chunks, decode",
+                                                   "state or whole",  "threads",
+                                                   "recompute=1",     "instruction set",
+                                                   "later rows"};
 
 // Rows past a block of every kernel and past SMX_KC in a batch; Focus's bins divide them.
 #define FORM "&task=track&machine=s5&batch=5&blocks=2&steps=3&warmup=0&rate=0.01&length=96"
@@ -205,7 +207,11 @@ static smx_run *trained(const char *config, smx_parallel_for hook, void *pool, s
     return NULL;
 }
 static int train_again(bench *b, invariance by, const float *weights, smx_parallel_for hook, void *pool) {
-    smx_run *again = trained(b->run->text, hook, pool, b->error);
+    char *text = malloc(strlen(b->run->text) + sizeof "&recompute=1");
+    if (text) strcpy(text, b->run->text);
+    if (text && by == BY_AGAIN) strcat(text, "&recompute=1");
+    smx_run *again = text ? trained(text, hook, pool, b->error) : NULL;
+    free(text);
     if (again) note(b->found, by, again->weights.data, weights, again->weights.total);
     smx_run_close(again);
     return again ? 0 : -1;
@@ -234,7 +240,9 @@ static int by_isas(bench *b, const float *weights) {
 static int measure(bench *b, const float *weights, smx_parallel_for hook, void *const *pools,
                    size_t n_pools) {
     for (size_t i = 0; i < n_pools; i++)
-        if (train_again(b, BY_THREADS, weights, hook, pools[i])) return -1;
+        if (train_again(b, BY_THREADS, weights, hook, pools[i]) ||
+            train_again(b, BY_AGAIN, weights, i ? hook : NULL, pools[i]))
+            return -1;
     if (read_alone(b) || in_batches(b) || change_later(b)) return -1;
     if (by_state(b, BY_PIECES, IN_STATE, 1, 1) || by_state(b, BY_PIECES, 1, 1, 1) ||
         by_state(b, BY_PIECES, IN_STATE, b->L, 1) || by_state(b, BY_PIECES, IN_STATE, 41, 1) ||

@@ -15,6 +15,7 @@ typedef enum {
                  // row by row (decode), against row by row alone; three sequences in step
     BY_STATE,    // so read by a state, against the whole pass of prediction and training
     BY_THREADS,  // logits, also by a state, and trained weights, by other numbers of threads
+    BY_AGAIN,    // trained weights, blocks computed again for backward (recompute=1), with threads too
     BY_ISA,      // the same, by another instruction set of this machine
     BY_LATER,    // logits of earlier rows, once later rows have changed
     INVARIANCES

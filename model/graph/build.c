@@ -241,3 +241,8 @@ tensor *graph_node(graph *g, const op *op, size_t n_in, tensor *const *in, const
     g->L = L;
     return out;
 }
+
+void graph_recompute(graph *g, size_t from) {
+    for (size_t k = from; RECOMPUTES && g->mode == GRAPH_TRAIN && k < g->n_nodes; k++)
+        g->nodes[k].part_from = from, g->nodes[k].part_to = g->n_nodes;
+}

@@ -60,6 +60,10 @@ struct node {
     size_t sum_rows,
         sum_unit;   // rows here that are summed, cut into pieces at multiples of the unit (0: not cut)
     uint64_t flops; // forward
+    // Of a part that is computed again (graph_recompute): its nodes, part_to 0: of none; whether backward
+    // wants this one's results again.
+    size_t part_from, part_to;
+    int again;
     // for the plan
     size_t saved_buffer, scratch_buffer, temp_buffer[MAX_IN];
     int adds[MAX_IN];    // this gradient is not the first: written to a temporary and added
@@ -170,6 +174,15 @@ tensor *graph_running(graph *g, const char *name, size_t n, double start);
 // Nodes run in the order in which they are made, and gradients meet in the reverse order: make at most one
 // node in an argument list (C leaves the order of arguments open). Weights may be made anywhere.
 tensor *graph_node(graph *g, const op *op, size_t n_in, tensor *const *in, const void *attributes);
+// The nodes from number `from` on are a part whose results are not kept for backward but computed again
+// before it (GRAPH_TRAIN; Chen et al. 2016, "Training deep nets with sublinear memory cost"): the same bits.
+// WebAssembly keeps them, for the size of its modules.
+#ifdef __wasm__
+enum { RECOMPUTES = 0 };
+#else
+enum { RECOMPUTES = 1 };
+#endif
+void graph_recompute(graph *g, size_t from);
 
 // ---- Replay ---------------------------------------------------------------------------------------------
 // Assign memory by lifetime, point every tensor at its data. loss: the tensor whose gradient starts backward

@@ -22,12 +22,23 @@ static inline size_t blocked_rows(const node *n, int backward) {
     const size_t rows = row_wise ? n->out->n / n->out->shape[n->out->rank - 1] : 0;
     return rows > FEW_ROWS ? rows : 0;
 }
-// One past the last node of the group that begins at node k: neighbours that take as many rows in blocks.
-static inline size_t group_end(const graph *g, size_t k, int backward) {
-    const size_t rows = blocked_rows(&g->nodes[k], backward);
+// Groups: neighbours that take as many rows in blocks. Forward: one past the last node of the one that begins
+// at node k, before `to`.
+static inline size_t group_end(const graph *g, size_t k, size_t to) {
+    const size_t rows = blocked_rows(&g->nodes[k], 0);
     size_t end = k + 1;
-    while (rows && end < g->n_nodes && blocked_rows(&g->nodes[end], backward) == rows) end++;
+    while (rows && end < to && blocked_rows(&g->nodes[end], 0) == rows) end++;
     return end;
+}
+// Whether backward wants the results of this node again; whether node k is the last of a part.
+static inline int computed_again(const node *n) { return RECOMPUTES && n->again; }
+static inline int part_ends(const graph *g, size_t k) { return RECOMPUTES && g->nodes[k].part_to == k + 1; }
+// Backward: the first node of the one that begins with the node before `end`. It ends where a part does.
+static inline size_t group_begin(const graph *g, size_t end) {
+    size_t k = end - 1;
+    const size_t rows = blocked_rows(&g->nodes[k], 1);
+    while (rows && k > 0 && !part_ends(g, k - 1) && blocked_rows(&g->nodes[k - 1], 1) == rows) k--;
+    return k;
 }
 
 // Of a stream (stream.c): whether no row reaches t; whether node n runs again on rows that it keeps; how far

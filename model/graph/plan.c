@@ -1,7 +1,8 @@
 // plan.c: which memory every tensor, gradient and scratch has.
-// Time runs over the forward nodes 0..N-1, then backward N..2N-1 (node i at 2N-1-i); time 2N is for ever.
-// Each buffer lives from its first write to its last read; buffers whose lives do not overlap share memory:
-// largest first, lowest free place.
+// Time runs over the forward nodes 0..N-1, then backward from N-1 to 0, a part that is computed again just
+// before its own backward; the time after all is for ever. Each buffer lives from its first write to its last
+// read, what is computed again twice; buffers whose lives do not overlap share memory: largest first, lowest
+// free place.
 #include "graph_private.h"
 
 #include <stdlib.h>
@@ -10,15 +11,18 @@
 #include <sys/mman.h>
 #endif
 
+enum { LIVES = 1 + RECOMPUTES };
 typedef struct {
     size_t n, offset; // floats
-    int from, to;
+    int from[LIVES], to[LIVES];
 } buffer;
 typedef struct {
     buffer *list;
     size_t count, room;
+    int *back, *again; // [N]: when a node runs backward, and forward for the second time
     int *first,
-        *last; // [2N + 1]: of the group of nodes that runs at this time, block of rows by block of rows
+        *last; // [end + 1]: of the group of nodes that runs at this time, block of rows by block of rows
+    int end;   // for ever
     int failed, apart; // apart: nothing shares memory
 } plan;
 static const size_t no_buffer = (size_t)-1;
@@ -28,8 +32,18 @@ static size_t add_life(plan *p, uint64_t n, int from, int to) {
         p->failed = 1;
         return 0;
     }
-    p->list[p->count] = (buffer){((size_t)n + 15) / 16 * 16, 0, from, to};
+    p->list[p->count] = (buffer){.n = ((size_t)n + 15) / 16 * 16, .from = {from}, .to = {to}};
+    if (LIVES > 1) p->list[p->count].to[LIVES - 1] = -1;
     return p->count++;
+}
+static void live_again(plan *p, size_t buffer, int from, int to) {
+    if (RECOMPUTES && !p->failed) p->list[buffer].from[LIVES - 1] = from, p->list[buffer].to[LIVES - 1] = to;
+}
+static int meet(const buffer *a, const buffer *b) {
+    int met = 0;
+    for (int i = 0; i < LIVES; i++)
+        for (int j = 0; j < LIVES; j++) met |= a->from[i] <= b->to[j] && b->from[j] <= a->to[i];
+    return met;
 }
 // What a group writes at one time and reads at another lives as long as the group runs,
 // which is block after block.
@@ -57,7 +71,7 @@ static size_t place(plan *p) {
         size_t m = 0; // already placed and alive at the same time, by offset
         for (size_t j = 0; j < i; j++) {
             const buffer *o = &p->list[order[j]];
-            if (!p->apart && (o->from > b->to || b->from > o->to)) continue;
+            if (!p->apart && !meet(o, b)) continue;
             size_t at = m++;
             for (; at > 0 && p->list[beside[at - 1]].offset > o->offset; at--) beside[at] = beside[at - 1];
             beside[at] = order[j];
@@ -90,28 +104,39 @@ static void *zeroed(size_t bytes) {
 
 // ---- Groups of nodes --------------------------------------------------------------------------------------
 
+// When each node runs.
+static void node_times(plan *p, const graph *g) {
+    int now = (int)g->n_nodes;
+    for (size_t k = g->n_nodes; k-- > 0;) {
+        for (size_t i = g->nodes[k].part_from; part_ends(g, k) && i <= k; i++) p->again[i] = now++;
+        p->back[k] = now++;
+    }
+    p->end = now;
+}
+static void same_group(plan *p, int first, int last) {
+    for (int t = first; t <= last; t++) p->first[t] = first, p->last[t] = last;
+}
 // The times of each group.
 static void group_times(plan *p, const graph *g) {
     const size_t N = g->n_nodes;
-    for (int backward = 0; backward < 2; backward++)
-        for (size_t k = 0, end; k < N; k = end) {
-            end = group_end(g, k, backward);
-            for (size_t i = k; i < end; i++) {
-                const size_t t = backward ? 2 * N - 1 - i : i;
-                p->first[t] = (int)(backward ? 2 * N - end : k);
-                p->last[t] = (int)(backward ? 2 * N - 1 - k : end - 1);
-            }
+    for (size_t k = 0, end; k < N; k = end) {
+        end = group_end(g, k, N);
+        same_group(p, (int)k, (int)end - 1);
+    }
+    for (size_t end = N, k; end > 0; end = k) {
+        k = group_begin(g, end);
+        same_group(p, p->back[end - 1], p->back[k]);
+        for (size_t i = g->nodes[end - 1].part_from, to; part_ends(g, end - 1) && i < end; i = to) {
+            to = group_end(g, i, end);
+            same_group(p, p->again[i], p->again[to - 1]);
         }
-    p->first[2 * N] = p->last[2 * N] = (int)(2 * N);
+    }
+    p->first[p->end] = p->last[p->end] = p->end;
 }
 // Whether node k runs backward in a group; whether what node `from` computes is used within that group only.
-static int grouped(const plan *p, const graph *g, int k) {
-    const size_t t = 2 * g->n_nodes - 1 - (size_t)k;
-    return p->first[t] < p->last[t];
-}
-static int within_group(const plan *p, const graph *g, int from, int last) {
-    const size_t end = 2 * g->n_nodes - 1;
-    return from >= 0 && grouped(p, g, from) && p->first[end - (size_t)from] == p->first[end - (size_t)last];
+static int grouped(const plan *p, int k) { return p->first[p->back[k]] < p->last[p->back[k]]; }
+static int within_group(const plan *p, int from, int last) {
+    return from >= 0 && grouped(p, from) && p->first[p->back[from]] == p->first[p->back[last]];
 }
 
 static size_t gradient_floats(const tensor *t, int blocked) {
@@ -120,18 +145,42 @@ static size_t gradient_floats(const tensor *t, int blocked) {
 
 // ---- Lifetimes --------------------------------------------------------------------------------------------
 
-// The last time at which the data of t is read.
-static int last_read(const graph *g, const tensor *t, int from) {
-    const int N = (int)g->n_nodes;
-    if (g->mode == GRAPH_LOOK || t->last_consumer < from) return 2 * N;
-    for (int k = 0; g->mode == GRAPH_TRAIN && k < N;
-         k++) { // the first node that is read by its backward runs last
-        const node *n = &g->nodes[k];
-        int reads = n->out == t && n->op->backward_reads & READS_OUT;
-        for (size_t j = 0; j < n->n_in; j++) reads |= n->in[j] == t && n->op->backward_reads & READS_IN(j);
-        if (reads) return 2 * N - 1 - k;
+static int takes(const node *n, const tensor *t) {
+    int any = 0;
+    for (size_t j = 0; j < n->n_in; j++) any |= n->in[j] == t;
+    return any;
+}
+static int backward_reads(const node *n, const tensor *t) {
+    int any = n->out == t && n->op->backward_reads & READS_OUT;
+    for (size_t j = 0; j < n->n_in; j++) any |= n->in[j] == t && n->op->backward_reads & READS_IN(j);
+    return any;
+}
+// What backward wants again of a part: what it reads, what was saved for it, and what these are made of.
+static void find_again(graph *g) {
+    for (size_t k = g->n_nodes; RECOMPUTES && k-- > 0;) {
+        node *n = &g->nodes[k];
+        n->again = n->part_to && (n->saved_n || backward_reads(n, n->out));
+        for (size_t later = k + 1; later < n->part_to; later++) {
+            const node *l = &g->nodes[later];
+            n->again |= backward_reads(l, n->out) || (computed_again(l) && takes(l, n->out));
+        }
     }
-    return t->last_consumer;
+}
+
+// The last time at which the data of t is read; *again: of what is computed again, for the second time.
+static int last_read(const plan *p, const graph *g, const tensor *t, int from, int *again) {
+    const node *made = t->produced_by < 0 ? NULL : &g->nodes[t->produced_by];
+    if (g->mode == GRAPH_LOOK || t->last_consumer < from) return p->end;
+    int last = t->last_consumer;
+    for (int k = 0; g->mode == GRAPH_TRAIN && k < (int)g->n_nodes; k++) {
+        const node *n = &g->nodes[k];
+        const int time = backward_reads(n, t)               ? p->back[k]
+                         : computed_again(n) && takes(n, t) ? p->again[k]
+                                                            : -1;
+        int *to = RECOMPUTES && made && n->part_to && n->part_to == made->part_to ? again : &last;
+        if (time > *to) *to = time;
+    }
+    return last;
 }
 
 // Who gives each tensor its gradient: a node without a backward gives none, nor does one whose own result
@@ -155,25 +204,31 @@ static void find_givers(graph *g, const tensor *loss) {
 static void plan_tensor(plan *p, graph *g, tensor *t, const tensor *loss) {
     const int N = (int)g->n_nodes, from = t->produced_by < 0 ? 0 : t->produced_by;
     if (t->produced_by >= 0 && g->nodes[t->produced_by].still) { // a stream computes it once
-        t->buffer = add_buffer(p, t->n, 0, 2 * N);
+        t->buffer = add_buffer(p, t->n, 0, p->end);
         return;
     }
-    t->buffer = add_buffer(p, t->n, from, last_read(g, t, from));
+    const int twice = t->produced_by >= 0 && computed_again(&g->nodes[from]),
+              second = twice ? p->again[from] : 0;
+    int to = second;
+    t->buffer = add_buffer(p, t->n, from, last_read(p, g, t, from, &to));
+    if (twice) live_again(p, t->buffer, p->first[second], p->last[to]);
     if (g->mode != GRAPH_TRAIN || !t->needs_grad) return;
-    const int first = t == loss ? N - 1 : 2 * N - 1 - t->first_giver;
-    t->blocked =
-        !g->parallel && !ranks_of(g) && t != loss && within_group(p, g, t->produced_by, t->first_giver);
+    const int first = t == loss ? N - 1 : p->back[t->first_giver];
+    t->blocked = !g->parallel && !ranks_of(g) && t != loss && within_group(p, t->produced_by, t->first_giver);
     g->blocked |= t->blocked;
-    t->grad_buffer = add_buffer(p, gradient_floats(t, t->blocked), first, 2 * N - 1 - t->produced_by);
+    t->grad_buffer = add_buffer(p, gradient_floats(t, t->blocked), first, p->back[t->produced_by]);
 }
 
 static void plan_node(plan *p, graph *g, int k) {
     node *n = &g->nodes[k];
-    const int N = (int)g->n_nodes, train = g->mode == GRAPH_TRAIN, back = 2 * N - 1 - k;
+    const int train = g->mode == GRAPH_TRAIN, back = p->back[k];
     // Who looks asks for maps after the replay: they are made of what was saved, in the node's scratch.
-    const int to = g->mode == GRAPH_LOOK && (n->op->map || n->op->map_back) ? 2 * N : k;
-    n->saved_buffer = n->saved_n ? add_buffer(p, n->saved_n, k, train ? back : to) : no_buffer;
+    const int to = g->mode == GRAPH_LOOK && (n->op->map || n->op->map_back) ? p->end : k;
+    n->saved_buffer =
+        n->saved_n ? add_buffer(p, n->saved_n, k, train && !computed_again(n) ? back : to) : no_buffer;
     n->scratch_buffer = n->scratch_n ? add_life(p, n->scratch_n, k, to) : no_buffer;
+    if (computed_again(n) && n->saved_n) live_again(p, n->saved_buffer, p->first[p->again[k]], p->last[back]);
+    if (computed_again(n) && n->scratch_n) live_again(p, n->scratch_buffer, p->again[k], p->again[k]);
     for (size_t j = 0; j < n->n_in; j++) {
         const tensor *t = n->in[j];
         n->temp_buffer[j] = no_buffer;
@@ -181,7 +236,7 @@ static void plan_node(plan *p, graph *g, int k) {
         n->adds[j] = t->first_giver != k;
         for (size_t e = 0; e < j; e++) n->adds[j] |= n->in[e] == t; // the same tensor twice
         const int apart = n->adds[j] && !n->op->can_add;
-        n->blocked[j] = apart ? !g->parallel && !ranks_of(g) && grouped(p, g, k) : t->blocked;
+        n->blocked[j] = apart ? !g->parallel && !ranks_of(g) && grouped(p, k) : t->blocked;
         g->blocked |= n->blocked[j];
         if (apart) n->temp_buffer[j] = add_life(p, gradient_floats(t, n->blocked[j]), back, back);
     }
@@ -217,7 +272,8 @@ static void point(graph *g, const plan *p, const size_t *back_scratch) {
 int graph_plan(graph *g, tensor *loss, smx_error *error) {
     const int N = (int)g->n_nodes;
     plan p = {.apart = g->apart};
-    int *times = malloc((2 * (2 * g->n_nodes + 1)) * sizeof *times);
+    // Up to three times a node, and the one after all.
+    int *times = malloc((2 * g->n_nodes + 2 * (3 * g->n_nodes + 1)) * sizeof *times);
     if (!times) {
         graph_fail(g, "out of memory for a graph");
         if (error) *error = g->error;
@@ -226,10 +282,14 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     free(g->memory);
     g->memory = NULL;
     g->blocked = 0;
-    p.first = times;
-    p.last = times + 2 * g->n_nodes + 1;
+    p.back = times;
+    p.again = p.back + g->n_nodes;
+    p.first = p.again + g->n_nodes;
+    p.last = p.first + 3 * g->n_nodes + 1;
+    node_times(&p, g);
     group_times(&p, g);
     if (g->mode == GRAPH_TRAIN) find_givers(g, loss);
+    find_again(g);
     for (size_t i = 0; i < g->n_tensors; i++) {
         g->tensors[i]->buffer = g->tensors[i]->grad_buffer = no_buffer;
         if (!g->tensors[i]->weight && !g->failed) plan_tensor(&p, g, g->tensors[i], loss);
@@ -239,7 +299,7 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     size_t *back_scratch = calloc((size_t)N + 1, sizeof *back_scratch);
     for (int k = 0; back_scratch && g->mode == GRAPH_TRAIN && k < N; k++)
         if (g->nodes[k].scratch_n)
-            back_scratch[k] = add_life(&p, g->nodes[k].scratch_n, 2 * N - 1 - k, 2 * N - 1 - k);
+            back_scratch[k] = add_life(&p, g->nodes[k].scratch_n, p.back[k], p.back[k]);
     const size_t total = place(&p);
     g->bytes = p.failed ? SIZE_MAX : (total + 32) * sizeof(float);
     g->memory = p.failed || !back_scratch ? NULL : zeroed(g->bytes);

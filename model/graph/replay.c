@@ -28,21 +28,24 @@ static size_t block_end(size_t from, size_t rows) {
     return rows - from < BLOCK_ROWS ? rows : from + BLOCK_ROWS;
 }
 
-void graph_forward(graph *g) {
-    for (size_t k = 0, end; k < g->n_nodes; k = end) {
-        end = g->parallel ? k + 1 : group_end(g, k, 0);
+// Nodes first..last - 1; again: for the second time, those that backward wants.
+static void run_forward(graph *g, size_t first, size_t last, int again) {
+    for (size_t k = first, end; k < last; k = end) {
+        end = g->parallel ? k + 1 : group_end(g, k, last);
         if (end == k + 1) {
-            g->nodes[k].op->forward(g, &g->nodes[k]);
+            if (!again || computed_again(&g->nodes[k])) g->nodes[k].op->forward(g, &g->nodes[k]);
             continue;
         }
         const size_t rows = blocked_rows(&g->nodes[k], 0);
         for (size_t from = 0, to; from < rows; from = to) {
             to = block_end(from, rows);
             for (size_t i = k; i < end; i++)
-                g->nodes[i].op->forward_rows(g, &g->nodes[i], 0, from, to - from);
+                if (!again || computed_again(&g->nodes[i]))
+                    g->nodes[i].op->forward_rows(g, &g->nodes[i], 0, from, to - from);
         }
     }
 }
+void graph_forward(graph *g) { run_forward(g, 0, g->n_nodes, 0); }
 
 void graph_forward_after(graph *g, const tensor *t) {
     for (size_t k = (size_t)t->produced_by + 1; k < g->n_nodes; k++) g->nodes[k].op->forward(g, &g->nodes[k]);
@@ -60,11 +63,11 @@ static void add_apart(node *n, size_t from, size_t to) {
 }
 
 void graph_backward(graph *g) {
+    // (One process passes sums on node by node.)
+    const int one_by_one = (g->parallel && !g->blocked) || ranks_of(g);
     for (size_t end = g->n_nodes, k; end > 0; end = k) {
-        k = end - 1;
-        // (One process passes sums on node by node.)
-        const size_t rows = (g->parallel && !g->blocked) || ranks_of(g) ? 0 : blocked_rows(&g->nodes[k], 1);
-        while (rows && k > 0 && blocked_rows(&g->nodes[k - 1], 1) == rows) k--;
+        k = one_by_one ? end - 1 : group_begin(g, end);
+        if (part_ends(g, end - 1)) run_forward(g, g->nodes[end - 1].part_from, end, 1);
         if (end - k == 1) {
             node *n = &g->nodes[k];
             if (!n->out->grad || !n->op->backward) continue;
@@ -74,6 +77,7 @@ void graph_backward(graph *g) {
             add_apart(n, 0, SIZE_MAX);
             continue;
         }
+        const size_t rows = blocked_rows(&g->nodes[k], 1);
         for (size_t from = 0, to; from < rows; from = to) {
             to = block_end(from, rows);
             for (size_t i = end; i-- > k;) {

@@ -117,10 +117,12 @@ model model_build(graph *g, const config *c, const smx_task_instance *task, int 
     }
     x = dropped(g, c, graph_name(g, x, "input"));
     for (size_t i = 0; i < c->common.blocks; i++) {
+        const size_t first = g->n_nodes;
         graph_push(g, "block%d", (int)i);
         config view;
         x = model_block(g, config_of_block(c, i, &view), x);
         graph_pop(g);
+        if (c->common.recompute && i + 1 < c->common.blocks) graph_recompute(g, first);
     }
     // Where batches have statistics, all rows count, not only those that are asked for.
     const int gather = task->per_position && !all_rows, late = c->common.norm == NORM_BATCH;

@@ -70,5 +70,7 @@ const config_key common_keys[] = {
             "threads of the native program; the numbers do not depend on it", "run"),
     FLAG_KEY("fast", S, fast, "0|1", "0", "1: fused multiply-add: faster, not the same bits everywhere",
              "run"),
+    FLAG_KEY("recompute", S, recompute, "0|1", "0",
+             "1: blocks are computed again for backward: less memory, the same bits", "run"),
     {0},
 };

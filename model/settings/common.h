@@ -50,7 +50,7 @@ typedef struct {
     schedule_word schedule;
     optimiser_word optimizer;
     double rate, decay, dropout, clip, beta1, beta2, epsilon;
-    int fast;
+    int fast, recompute;
 } common_settings;
 
 extern const config_key common_keys[]; // ended by a NULL name

@@ -71,7 +71,7 @@ static size_t values_of(const config_key *k, char values[MOST_WORDS][32]) {
     return n;
 }
 // Of these a training's words know nothing, or not on every machine.
-static const char *const without_effect[] = {"v", "threads", "fast"};
+static const char *const without_effect[] = {"v", "threads", "fast", "recompute"};
 
 // Words that choose what another word is by the length or by another key, and of mixers that refuse one.
 static const char *const same_as_another[] = {"input=auto", "test=same"}, *const refused[] = {

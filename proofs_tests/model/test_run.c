@@ -11,6 +11,8 @@
 
 #include "model/audit/audit.h"
 #include "model/mixers/mixer.h"
+#include "model/run/language/language.h"
+#include "model/run/language/recipes.h"
 #include <seqmix/run.h>
 #include <seqmix/state.h>
 
@@ -118,6 +120,95 @@ static void threads_change_nothing(void **state) {
             smx_run_close(r);
         }
     }
+}
+
+// recompute=1 in every mode of every mixer: test_invariances. Here: neighbours that run block of rows by
+// block of rows, before a part, in it and after it; what draws and what keeps statistics; and that it takes
+// less memory.
+static void recomputed_blocks_change_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *config;
+        double share; // of the memory without: at most this
+    } list[] = {
+        {"mixer=cat&task=mqar&length=4096&batch=2&steps=4&blocks=4&mlp=2&norm=layer&dropout=0.2&chunk=64",
+         0.75},
+        {"mixer=attention&task=mqar&length=4096&batch=2&steps=4&blocks=4&norm=rms&position=rope&chunk=64",
+         0.75},
+        {"mixers=gla,attention,lstm&task=mqar&length=2048&batch=4&steps=4&blocks=5&mlp=1&chunk=32", 0.7},
+        {"mixer=linear&task=mqar&batch=5&steps=4&blocks=3&norm=batch&mlp=1", 0.9},
+        {"mixer=equations&task=mqar&length=4096&batch=2&steps=4&blocks=3&norm=layer&eq=y = gelu(conv(x, f)) @ w_o",
+         0.8},
+        // (Backward reads no block's input: it is kept for the second forward alone.)
+        {"mixer=equations&task=mqar&batch=4&steps=4&blocks=4&eq=y = shift(x) @ w_o", 1.0},
+        {"mixer=cat&task=mqar&batch=5&steps=4&blocks=1&mlp=1", 1.0},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(list); i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s&recompute=1", list[i].config);
+        smx_metrics kept, again;
+        for (size_t threads = 0; threads < 3; threads += 2) {
+            smx_run *a = open_run(list[i].config), *b = open_run(text);
+            if (threads) smx_run_parallel(b, parallel, &threads);
+            step(a, 3);
+            step(b, 3);
+            if (smx_run_digest(a) != smx_run_digest(b))
+                fail_msg("recompute=1, %zu more threads, moves the bits of %s", threads, list[i].config);
+            smx_run_metrics(a, &kept);
+            smx_run_metrics(b, &again);
+            if (!threads)
+                print_message("%.3f of the memory: %s\n", (double)again.bytes / (double)kept.bytes,
+                              list[i].config);
+            if (!threads && (double)again.bytes > list[i].share * (double)kept.bytes)
+                fail_msg("%zu bytes with recompute=1, %zu without: %s", (size_t)again.bytes,
+                         (size_t)kept.bytes, list[i].config);
+            smx_run_close(a);
+            smx_run_close(b);
+        }
+    }
+}
+
+// docs/MEMORY.md says what a training takes: its bytes are the same on every machine.
+static size_t bytes_of(const char *config, int again) {
+    char text[2000];
+    snprintf(text, sizeof text, "%s&recompute=%d", config, again);
+    smx_error e = {0};
+    smx_metrics m = {0};
+    smx_run *r = smx_run_open(text, &e);
+    if (r) smx_run_metrics(r, &m);
+    smx_run_close(r);
+    return (size_t)m.bytes;
+}
+static void the_memory_that_is_documented(void **state) {
+    (void)state;
+    FILE *f = fopen("docs/MEMORY.md", "rb");
+    char *page = calloc(1, 1 << 16), line[200];
+    assert_true(f && page && fread(page, 1, (1 << 16) - 1, f) > 0);
+    fclose(f);
+    size_t rows = 0;
+    for (const preset *p = presets; p->name; p++)
+        for (size_t i = 0; i < config_runs(p->config); i++) {
+            config *c = config_parse(p->config, i, NULL);
+            char *text = config_text(c);
+            const size_t kept = bytes_of(text, 0), again = bytes_of(text, 1);
+            int n = snprintf(line, sizeof line, "| %s, %zu: %s | %.1f | ", p->name, i + 1, c->of_mixer.name,
+                             (double)kept * 1e-6);
+            if (c->common.blocks > 1)
+                snprintf(line + n, sizeof line - (size_t)n, "%.1f | ", (double)again * 1e-6);
+            if (strstr(text, "=mnist")) *line = 0; // files
+            if (*line && !strstr(page, line)) check_fail("docs/MEMORY.md lacks '%s' (make memory)", line);
+            rows += *line != 0;
+            free(text);
+            config_free(c);
+        }
+    const char *const attention =
+        "task=mqar&length=65536&vocab=256&pairs=64&width=64&batch=1&mixer=attention&blocks=2";
+    snprintf(line, sizeof line, "| mixer=attention, blocks=2 | %.1f | %.1f |",
+             (double)bytes_of(attention, 0) * 1e-6, (double)bytes_of(attention, 1) * 1e-6);
+    if (!strstr(page, line)) check_fail("docs/MEMORY.md lacks '%s' (make memory)", line);
+    print_message("%zu presets' bytes as documented; %s\n", rows, line);
+    assert_true(rows > 50);
+    free(page);
 }
 
 // Every call that computes a batch works with the threads that were lent.
@@ -1058,6 +1149,8 @@ int main(void) {
         cmocka_unit_test(cat_learns_recall),
         cmocka_unit_test(without_filter_it_guesses),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(recomputed_blocks_change_nothing),
+        cmocka_unit_test(the_memory_that_is_documented),
         cmocka_unit_test(lent_threads_are_used),
         cmocka_unit_test(blocks_of_rows_change_nothing),
         cmocka_unit_test(environment_is_ours),

@@ -18,7 +18,7 @@ const TASK_GROUP = 'task';
 const RUN_GROUP = 'run';
 const TRAINING_GROUP = 'training';
 /** Keys that say nothing on this page. */
-const HIDDEN = ['v', 'threads', 'fast'];
+const HIDDEN = ['v', 'threads', 'fast', 'recompute'];
 
 /** The complete runs that a config text (from the address, a preset …) stands for. Throws the engine's
  * error. */
