@@ -155,6 +155,8 @@ static const char *const parts[] = {
     "mixer=cat&value_filter=two_sided&value_positive=1&" UNEVEN,
     "mixer=cat&filter_norm=qkv&value_positive=1&" UNEVEN,
     "mixer=cat&mlp=1&dropout=0.3&" UNEVEN,
+    // Blocks that are computed again while sums are passed on.
+    "mixers=cat,longconv,attention&blocks=3&recompute=1&norm=layer&mlp=1&dropout=0.2&" UNEVEN,
 };
 static void every_part(void **state) {
     (void)state;
