@@ -1,13 +1,15 @@
-// performance.mjs: writes the measured part of docs/PERFORMANCE.md: node bench/performance.mjs [--seconds S]
-// [--rounds N]. What stands below the line in that file was written by hand and stays.
+// performance.mjs: what was measured last, kept in docs/performance, and the documents made of it:
+// docs/PERFORMANCE.md (how fast, beside other programs) and docs/MEASUREMENTS.md (every row).
+//   node bench/performance.mjs [--seconds S] [--rounds N]    measures everything again, then writes them
+//   node bench/performance.mjs --docs                        writes them alone
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const file = `${root}docs/PERFORMANCE.md`;
-const LINE = '<!-- measured above by `make performance`, written below by hand -->';
+const folder = `${root}docs/performance/`;
+const measures = !process.argv.includes('--docs');
 const option = (name, otherwise) => {
     const at = process.argv.indexOf(name);
     return at > 0 ? process.argv[at + 1] : otherwise;
@@ -20,11 +22,9 @@ const lines = (text) =>
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line));
-// What was measured is kept in build/bench/NAME.jsonl; with --keep it is not measured again.
-mkdirSync(`${root}build/bench`, { recursive: true });
 function run(name, program, args, env = {}) {
-    const kept = `${root}build/bench/${name}.jsonl`;
-    if (!process.argv.includes('--keep') || !existsSync(kept)) {
+    const kept = `${folder}${name}.jsonl`;
+    if (measures) {
         const result = spawnSync(program, args, {
             cwd: root,
             encoding: 'utf8',
@@ -36,18 +36,30 @@ function run(name, program, args, env = {}) {
             console.error(
                 `${program} ${args.join(' ')} ended with ${result.status}: some rows may be missing`,
             );
-        writeFileSync(kept, result.stdout);
+        writeFileSync(
+            kept,
+            lines(result.stdout)
+                .map((row) => `${JSON.stringify(row)}\n`)
+                .join(''),
+        );
     }
     return lines(readFileSync(kept, 'utf8'));
 }
 
-// With --keep: what it was when they were measured.
-const loadFile = `${root}build/bench/load`;
-const load =
-    process.argv.includes('--keep') && existsSync(loadFile)
-        ? Number(readFileSync(loadFile, 'utf8'))
-        : loadavg()[0];
-writeFileSync(loadFile, String(load));
+if (measures)
+    writeFileSync(
+        `${folder}machine.json`,
+        `${JSON.stringify({
+            date: new Date().toISOString().slice(0, 10),
+            processor: cpus()[0].model.trim(),
+            cores: cpus().length,
+            system: `Linux ${release()}`,
+            load: Number(loadavg()[0].toFixed(1)),
+            compiler: `gcc ${execFileSync('gcc', ['-dumpfullversion'], { encoding: 'utf8' }).trim()}`,
+            rounds: Number(rounds),
+        })}\n`,
+    );
+const machine = JSON.parse(readFileSync(`${folder}machine.json`, 'utf8'));
 const engines = {
     native: run('native', 'build/seqmix', ['bench', '--json', '--seconds', seconds]),
     Node: run('node', 'node', ['bench/wasm.mjs', '--json', '--quick', '--seconds', seconds]),
@@ -117,63 +129,96 @@ const [native, node, chromium] = Object.values(engines).map((rows) =>
 );
 const names = [...new Set([...native.keys(), ...chromium.keys()])];
 
-const out = [
-    '# Performance',
-    '',
-    `Measured on ${new Date().toISOString().slice(0, 10)}: ${cpus()[0].model.trim()}, ${cpus().length} cores, Linux ${release()}, ` +
-        `one-minute load ${load.toFixed(1)} before the runs (over 1: other programs ran too). One thread, exact mode, gcc ${execFileSync('gcc', ['-dumpfullversion'], { encoding: 'utf8' }).trim()}.`,
-    '`make performance` measures everything again; `make bench` and `make bench-peers` print the same rows.',
-    '',
-    'Milliseconds of processor time of the median run, ± half the distance between the tenth and the ninetieth percentile; GFLOP/s count',
-    'products (and what a causal mask leaves of them) or bytes where a row says GB/s; the share is of multiply-and-add at the same register',
-    'width, measured after each sample.',
-    '',
-    '| row | native ms | GFLOP/s | of ceiling | Node ms | Chromium ms | GFLOP/s | of ceiling | to reach |',
-    '|---|--:|--:|--:|--:|--:|--:|--:|---|',
-    ...names.map((name) => {
-        const row = native.get(name) ?? chromium.get(name);
-        return `| ${[name, ...cells(native.get(name)), cells(node.get(name))[0], ...cells(chromium.get(name)), growth(row) + (row.target ?? '')].join(' | ')} |`;
-    }),
-    '',
-    ...(relaxed.length
-        ? [
-              '## Fast mode in Chromium: seqmix-relaxed.wasm',
-              '',
-              'The share is of relaxed multiply-and-add.',
-              '',
-              '| row | ms | GFLOP/s | of ceiling | to reach |',
-              '|---|--:|--:|--:|---|',
-              ...relaxed.map((row) => `| ${[row.name, ...cells(row), row.target ?? ''].join(' | ')} |`),
-              '',
-          ]
-        : []),
-    '## One row at a time',
-    '',
-    'A block of 64 columns, 4 heads, between two matrices of 64 x 64, reads one row at a time through a state (docs/STATES.md) that has read',
-    'as many rows as the column says: processor time in nanoseconds a token, over whole tiles. What grows reads its state once a row.',
-    '`seqmix bench read` prints the rows, `seqmix bench read/gla` some of them.',
-    '',
-    ...readingTable(reading),
-    '',
-    '## Beside other programs',
-    '',
-    `Losses of ten training steps agree within 5e-6 before anything is timed; both sides then run in turns, ${rounds} times; the ratio is how`,
-    'many times faster this project is: the median of the pairs, and the least and the most.',
-    '',
-    '| peer | work | peer ms | ours ms | ratio | pairs | to reach |',
-    '|---|---|--:|--:|--:|---|---|',
-    ...peers.map(
-        (p) =>
-            `| ${p.peer} | ${p.name} | ${number(p.theirs)} | ${number(p.ours)} | **${p.ratio.toFixed(2)}** | ${p.least.toFixed(2)} to ${p.most.toFixed(2)} | ${p.target} |`,
-    ),
-    '',
-];
-let written = '';
-try {
-    const old = readFileSync(file, 'utf8');
-    written = old.slice(old.indexOf(LINE) + LINE.length);
-} catch {
-    // the first time
-}
-writeFileSync(file, `${out.join('\n')}${LINE}${written || '\n'}`);
-console.log(`wrote ${file}: ${names.length} rows, ${peers.length} comparisons`);
+const measured =
+    `Measured on ${machine.date}: ${machine.processor}, ${machine.cores} cores, ${machine.system}, one-minute load ` +
+    `${machine.load.toFixed(1)} before the runs (over 1: other programs ran too). One thread, ${machine.compiler}.`;
+const comparison = (p) =>
+    `| ${p.peer} | ${p.name} | ${number(p.theirs)} | ${number(p.ours)} | **${p.ratio.toFixed(2)}** | ${p.least.toFixed(2)} to ${p.most.toFixed(2)} | ${p.target} |`;
+const behind = peers.filter(({ ratio }) => ratio < 1);
+
+writeFileSync(
+    `${root}docs/PERFORMANCE.md`,
+    [
+        '# How fast it is',
+        '',
+        `${measured} Exact mode (the same bits on every machine) unless a row says \`fast=1\`.`,
+        '`make performance` measures everything again. [MEASUREMENTS.md](MEASUREMENTS.md) has every kernel and every step of training beside',
+        'this machine’s ceilings, [MEMORY.md](MEMORY.md) what a training takes, [OPTIMISATION.md](OPTIMISATION.md) what made it fast, what was tried for',
+        'nothing, and figures of other processors.',
+        '',
+        '## Beside other programs',
+        '',
+        `Losses of ten training steps agree within 5e-6 before anything is timed; both sides then run in turns, ${machine.rounds} times; the ratio is how`,
+        'many times faster this project is: the median of the pairs, and the least and the most. W1: a step of one block of CAT on recall; W2: two',
+        'blocks of attention over 196 pixels; W3: a convolution as long as its 4,096 rows; W4: linear attention over 4,096 rows; each forward and backward.',
+        ...(machine.note ? [machine.note] : []),
+        '',
+        '![Times faster than each program](scaling/ratios.svg)',
+        '',
+        '| program | work | theirs, ms | ours, ms | ratio | pairs | to reach |',
+        '|---|---|--:|--:|--:|---|---|',
+        ...peers.map(comparison),
+        '',
+        `Of ${peers.length} rows this project is slower in ${behind.length}: ${[...new Set(behind.map(({ peer }) => peer))].map((peer) => `${peer} ${behind.filter((one) => one.peer === peer).length}`).join(', ')}.`,
+        'In exact mode products cannot fuse a multiplication with an addition, which is half of what OpenBLAS and oneDNN run at. PyTorch is the one',
+        'that Debian 12 packages; a newer one fuses attention on the CPU, which is expected to narrow W2.',
+        '',
+        '## Time against length',
+        '',
+        'A step of one block, width 64, one sequence of 1,024, 8,192 and 65,536 tokens (attention, LaS, Focus and Focus-H in chunks). A flat line is a',
+        'cost per token that does not grow.',
+        '',
+        '![Nanoseconds a token against the length](scaling/lengths.svg)',
+        '',
+    ].join('\n'),
+);
+writeFileSync(
+    `${root}docs/MEASUREMENTS.md`,
+    [
+        '# Every measured row',
+        '',
+        `${measured} Exact mode unless a row says otherwise.`,
+        '`make performance` measures everything again; `make bench` prints the same rows. [PERFORMANCE.md](PERFORMANCE.md) compares with other programs.',
+        '',
+        'Milliseconds of processor time of the median run, ± half the distance between the tenth and the ninetieth percentile; GFLOP/s count',
+        'products (and what a causal mask leaves of them) or bytes where a row says GB/s; the share is of multiply-and-add at the same register',
+        'width, measured after each sample.',
+        '',
+        '| row | native ms | GFLOP/s | of ceiling | Node ms | Chromium ms | GFLOP/s | of ceiling | to reach |',
+        '|---|--:|--:|--:|--:|--:|--:|--:|---|',
+        ...names.map((name) => {
+            const row = native.get(name) ?? chromium.get(name);
+            return `| ${[name, ...cells(native.get(name)), cells(node.get(name))[0], ...cells(chromium.get(name)), growth(row) + (row.target ?? '')].join(' | ')} |`;
+        }),
+        '',
+        ...(relaxed.length
+            ? [
+                  '## Fast mode in Chromium: seqmix-relaxed.wasm',
+                  '',
+                  'The share is of relaxed multiply-and-add.',
+                  '',
+                  '| row | ms | GFLOP/s | of ceiling | to reach |',
+                  '|---|--:|--:|--:|---|',
+                  ...relaxed.map((row) => `| ${[row.name, ...cells(row), row.target ?? ''].join(' | ')} |`),
+                  '',
+              ]
+            : []),
+        ...(reading.length
+            ? [
+                  '## One row at a time',
+                  '',
+                  'A block of 64 columns, 4 heads, between two matrices of 64 x 64, reads one row at a time through a state ([STATES.md](STATES.md)) that has',
+                  'read as many rows as the column says: processor time in nanoseconds a token, over whole tiles. What grows reads its state once a row.',
+                  '`seqmix bench read` prints the rows, `seqmix bench read/gla` some of them.',
+                  '',
+                  ...readingTable(reading),
+                  '',
+              ]
+            : []),
+    ].join('\n'),
+);
+execFileSync(process.env.PYTHON ?? 'python3', ['bench/pictures.py'], {
+    cwd: root,
+    stdio: 'inherit',
+});
+console.log(`PERFORMANCE.md, MEASUREMENTS.md: ${names.length} rows, ${peers.length} comparisons`);

@@ -76,7 +76,7 @@ static int has_avx512(void) {
 }
 // AMD's Zen 4 computes 512 bits in two halves. Products of matrices are faster there in registers of 256 bits
 // (tile_narrow.h), most else slower: it has the same kernels, with the narrow product
-// (docs/PERFORMANCE.md; `seqmix bench --variants`). Family 25 is Zen 3, without AVX-512, and Zen 4.
+// (docs/OPTIMISATION.md; `seqmix bench --variants`). Family 25 is Zen 3, without AVX-512, and Zen 4.
 static int is_zen4(void) { return __builtin_cpu_is("amdfam19h") && has_avx512(); }
 static int could_be_zen4(void) { return has_avx512() && !is_zen4(); } // who asks for it by name
 #endif

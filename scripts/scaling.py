@@ -409,4 +409,5 @@ def main(arguments):
     write()
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])
