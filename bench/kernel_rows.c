@@ -100,18 +100,21 @@ static void run_attention(bench_row *r) {
     else
         smx_attention_fwd(r->x[0], r->x[8], r->x[1], r->x[2], r->x[3], r->scratch, &p);
 }
-static void add_attention(size_t B, size_t L, size_t D, size_t H, const char *isa) {
-    for (size_t backward = 0; backward < 2; backward++) {
-        char name[96];
-        snprintf(name, sizeof name, "attention %s B%zu L%zu D%zu H%zu%s%s", backward ? "bwd" : "fwd", B, L, D,
-                 H, isa ? "/" : "", isa ? isa : "");
-        bench_row *r = bench_add(name, open_attention, run_attention);
-        r->a[0] = B, r->a[1] = L, r->a[2] = D, r->a[3] = H, r->a[4] = backward;
-        r->isa = isa;
-        if (D / H == 64 && L > 64)
-            r->target =
-                backward ? ">= 70 % of the ceiling; wasm >= 65 %" : ">= 60 % of the ceiling; wasm >= 65 %";
-    }
+static void add_attention_row(size_t B, size_t L, size_t D, size_t H, size_t backward, const char *isa) {
+    char name[96];
+    snprintf(name, sizeof name, "attention %s B%zu L%zu D%zu H%zu%s%s", backward ? "bwd" : "fwd", B, L, D, H,
+             isa ? "/" : "", isa ? isa : "");
+    bench_row *r = bench_add(name, open_attention, run_attention);
+    r->a[0] = B, r->a[1] = L, r->a[2] = D, r->a[3] = H, r->a[4] = backward;
+    r->isa = isa;
+    if (D / H < 64 || L == 64) return;
+    r->target = backward ? ">= 70 % of the ceiling; wasm >= 65 %" : ">= 60 % of the ceiling; wasm >= 65 %";
+    for (size_t i = 0; !isa && smx_isa_name(i); i++)
+        if (!strcmp(smx_isa_name(i), "avx2") && strcmp(smx_isa(), "avx2"))
+            add_attention_row(B, L, D, H, backward, "avx2");
+}
+static void add_attention(size_t B, size_t L, size_t D, size_t H) {
+    for (size_t backward = 0; backward < 2; backward++) add_attention_row(B, L, D, H, backward, NULL);
 }
 
 enum { TAPS = 3 };
@@ -374,16 +377,11 @@ void bench_add_kernels(void) {
     add_gemm("sgemm", NULL, 512, 32, 32, 0, NULL);
     add_gemm("sgemm dx", NULL, 512, 32, 32, SMX_TRANS_B, NULL);
     add_gemm("sgemm dW", NULL, 32, 32, 512, SMX_TRANS_A | SMX_ACCUMULATE, NULL);
-    add_attention(32, 64, 64, 1, NULL);
-    add_attention(16, 196, 64, 4, NULL);
-    for (size_t s = 0; s < 2; s++) {
-        const size_t B = s ? 4 : 16, L = s ? 1024 : 196;
-        add_attention(B, L, 64, 1, NULL);
-        for (size_t i = 0; smx_isa_name(i); i++)
-            if (!strcmp(smx_isa_name(i), "avx2") && strcmp(smx_isa(), "avx2"))
-                add_attention(B, L, 64, 1, "avx2");
-    }
-    add_attention(8, 64, 32, 1, NULL);
+    add_attention(32, 64, 64, 1);
+    add_attention(16, 196, 64, 4);
+    add_attention(16, 196, 64, 1);
+    add_attention(4, 1024, 64, 1);
+    add_attention(8, 64, 32, 1);
     for (size_t backward = 0; backward < 2; backward++) {
         bench_row *r =
             bench_add(backward ? "conv bwd B32 L64 D64 W3" : "conv fwd B32 L64 D64 W3", open_conv, run_conv);
