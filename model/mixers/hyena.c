@@ -97,7 +97,7 @@ static tensor *build(graph *g, const config *c, tensor *x) {
 const mixer mixer_hyena = {
     .name = "hyena",
     .title = "Hyena",
-    .help = "Long convolutions between gates; a small network says the filters, tap by tap.",
+    .help = "Long convolutions between gates; a small network computes the filters, tap by tap.",
     .source = "Poli et al. 2023, Def. 3.1",
     .cost = "N L log L D",
     .keys = keys,

@@ -22,8 +22,9 @@ typedef struct {
     uint16_t at, bytes; // of the field
 } config_key;
 enum {
-    KEY_RARE = 1, // somebody who is new can leave it alone: shown where all settings are asked for
-    KEY_SIZES = 2 // of a key of training: data and sizes hang on it, not only what the optimiser does
+    KEY_RARE = 1,  // somebody who is new can leave it alone: shown where all settings are asked for
+    KEY_SIZES = 2, // of a key of training: data and sizes hang on it, not only what the optimiser does
+    KEY_FITS = 4   // other keys say how much fits: what is larger than max is left to the task to refuse
 };
 
 #define KEY_FIELD(S, field) (((S *)0)->field)

@@ -11,6 +11,7 @@
 #include "model/base/number.h"
 
 enum { MOST_TEXT = 1023, MOST_LINES = 8192 }; // bytes of a value
+#define MOST_TO_FIT (1 << 30)                 // of a key that is refused by what it has to fit
 
 // The i-th word that a key may have, or NULL.
 static const char *choice(const config_language *l, const config_key *key, size_t i, char *buffer,
@@ -74,7 +75,7 @@ int value_read(const config_language *l, const config_key *key, const char *text
     } else if (key->type == KEY_LINES) {
         if (strlen(text) <= MOST_LINES) return 0;
     } else if (!read_number(text, x) && (key->type == KEY_REAL || *x == floor(*x)) && *x >= key->min &&
-               *x <= key->max) {
+               *x <= (key->traits & KEY_FITS ? MOST_TO_FIT : key->max)) {
         return 0;
     }
     char allowed[256];

@@ -220,7 +220,7 @@ onPage('start, pause, step and reset', `${LONG}!speed=full`, {}, async (page) =>
         globalThis.seqmix.runs().every(({ step, status }) => step === 1 && status === 'paused'),
     );
     await page.select('.transport select', 'slow');
-    await press(page, 'Go on');
+    await press(page, 'Resume');
     await until(page, () =>
         / steps\/s( each)?, \d+ (s|min) left/.test(document.querySelector('.state').textContent),
     );

@@ -70,7 +70,7 @@ onPage(
         });
         await reload(page);
         await page.waitForSelector(offered);
-        await press(page, 'Take it up again');
+        await press(page, 'Continue');
         await until(page, () => globalThis.seqmix.runs().length === 3);
         await until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
         for (const { status, problem } of await runs(page)) {

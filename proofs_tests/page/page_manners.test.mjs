@@ -151,13 +151,33 @@ onPage(
                 all.map((one) => one.textContent.trim()),
             );
         assert.deepEqual(await offered(), []);
+        // Neither does the empty chart, nor do the keys.
+        await says(page, '.chart-note', 'These runs cannot be trained; their settings say why.');
+        assert.equal((await page.$$('.chart-note button')).length, 0);
+        for (const key of ['k', '.']) await page.keyboard.press(key);
+        await pause(300);
+        assert.equal(await text(page, '.transport .state'), 'cannot be trained');
         await page.evaluate(() => (location.hash = location.hash.replace('test=mnist', 'test=same')));
         await eventually(async () => assert.deepEqual(await offered(), ['Start', 'Step', 'Undo']));
-        // Pairs are as many as the length has room for, which their table cannot say.
+        await says(page, '.chart-note button', 'Train these runs');
+        // Pairs are as many as the length has room for, which their table cannot say; who asks for more is
+        // told at once how many.
         await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar'));
         await page.waitForSelector('.setup .control .help');
         const help = await page.$$eval('.setup .control .help', (all) => all.map((one) => one.textContent));
         assert.ok(!help.some((one) => /32767/.test(one)), help.join('\n'));
+        await allReady(page);
+        const pairs = await page.waitForSelector('.setup ::-p-aria([name="pairs"][role="textbox"])');
+        for (const asked of ['40000', '20']) {
+            await pairs.click({ count: 3 });
+            await pairs.type(asked);
+            await page.keyboard.press('Enter');
+            await says(
+                page,
+                '.setup .control .why',
+                `pairs=${asked} does not fit: it must be at most 16 at vocab=64 and length=64`,
+            );
+        }
     },
 );
 
@@ -277,6 +297,32 @@ onPage('a thumb finds every button, field and menu of a phone: 44 px', RACE, {},
         );
         assert.deepEqual(small, [], view);
         assert.ok((await sticksOut(page)) <= 0, view);
+    }
+});
+
+onPage('no two things to press in a view are called the same', RACE, {}, async (page) => {
+    await allReady(page);
+    const listed = await readFile(at('web/views/list.ts'), 'utf8');
+    const views = [...listed.matchAll(/^ {8}id: (?:'(\w+)'|FIRST_VIEW)/gm)].map(
+        ([, name]) => name ?? 'experiment',
+    );
+    for (const view of views) {
+        await page.evaluate((view) => (location.hash = `#mixer=cat&task=mqar!view=${view}`), view);
+        await page.waitForSelector('main h3');
+        await until(page, (view) => location.hash.includes(`view=${view}`), view);
+        await pause(500);
+        // But for the parts of a line, a board and a sheet, which are the same in each.
+        const names = await page.$$eval('button, .where a, .views a', (all) =>
+            all
+                .filter((one) => one.checkVisibility())
+                .filter((one) => !one.closest('.term, .contents, .steps, .line, .columns, .exercises ol'))
+                .map((one) =>
+                    (one.getAttribute('aria-label') ?? one.textContent).replace(/\s+/g, ' ').trim(),
+                ),
+        );
+        assert.ok(names.length > 4, view);
+        const twice = names.filter((name, i) => names.indexOf(name) !== i);
+        assert.deepEqual(twice, [], view);
     }
 });
 

@@ -202,7 +202,7 @@ onPage('a reset can be undone, and done again', RACE, {}, async (page) => {
         globalThis.seqmix.runs().every(({ status, step }) => status === 'ready' && !step),
     );
     await press(page, 'Undo the reset');
-    await press(page, 'Go on');
+    await press(page, 'Resume');
     await until(page, (step) => globalThis.seqmix.runs()[1].step > step, before[1].step + 5);
 });
 
@@ -310,7 +310,7 @@ onPage(
         );
         assert.equal((await runs(page))[0].step, 0, 'nothing is taken up without being asked for');
         await says(page, '[aria-label="Your last visit"]', new RegExp(`to step ${step}`));
-        await press(page, 'Take it up again');
+        await press(page, 'Continue');
         await until(page, () => globalThis.seqmix.runs()[0].step > 40 && globalThis.seqmix.runs()[0].digest);
         const [resumed] = await runs(page);
         assert.match(resumed.config, /mixer=cat&task=mqar/);
@@ -318,7 +318,7 @@ onPage(
         assert.equal(resumed.digest, digest);
         assert.deepEqual(await page.evaluate(() => globalThis.seqmix.words(0)), words);
         await page.select('.transport select', 'full');
-        await press(page, 'Go on');
+        await press(page, 'Resume');
         await allDone(page);
         const end = await page.evaluate(() => globalThis.seqmix.words(0));
         assert.equal(end.length, 300);
@@ -405,7 +405,7 @@ onPage('runs, numbers and charts leave as files, and a saved run comes back', RA
         assert.equal(await page.$('.notice'), null, 'it is said beside the button, nowhere else');
         // It is called by its file, and starts from it again.
         assert.match((await runs(page))[2].name, new RegExp(`^CAT · ${name.replaceAll('.', '\\.')}$`));
-        await press(page, 'Go on');
+        await press(page, 'Resume');
         await until(page, (step) => globalThis.seqmix.runs()[2].step > step, cat.step);
         await press(page, 'Reset');
         await until(

@@ -20,8 +20,10 @@ typedef struct {
 } recall;
 
 #define NGRAM_KEY INT_KEY("ngram", recall_settings, ngram, "2", 1, 8, "tokens in a key", "task")
+enum { PAIRS_MAX = 32767 };
 #define PAIRS_KEY                                                                                            \
-    INT_KEY("pairs", recall_settings, pairs, "8", 1, 32767, "key-value pairs of a sequence", "task")
+    INT_KEY("pairs", recall_settings, pairs, "8", 1, PAIRS_MAX, "key-value pairs of a sequence", "task",     \
+            KEY_FITS)
 #define LEAD_KEY                                                                                             \
     INT_KEY("lead", recall_settings, lead, "0", 0, 1048576, "zero tokens before the first pair", "task",     \
             KEY_RARE)
@@ -124,17 +126,23 @@ const smx_task task_nar = {
 static int mqar_open_n(smx_task_instance *in, const config *c, size_t length, size_t n, smx_error *error) {
     const recall_settings *s = c->task;
     const size_t vocab = c->common.vocab, pairs = s->pairs, lead = s->lead, nomatch = s->nomatch;
-    size_t queries = pairs + nomatch, half = vocab / 2;
+    const size_t half = vocab / 2;
     if (vocab < 4) return config_fail(error, c, "vocab", "at least 4: a filler, a key and two values");
     if (vocab > 2 * TASK_DISTINCT_MAX - 1)
         return config_fail(error, c, "vocab", "at most %d", 2 * TASK_DISTINCT_MAX - 1);
-    if (pairs > vocab - half)
-        return config_fail(error, c, "pairs", "at most %zu, the number of values at vocab=%zu", vocab - half,
-                           vocab);
     size_t keys = 1; // (half - 1)^n, as far as it matters
-    for (size_t i = 0; i < n && keys < queries; i++) keys *= half - 1;
-    if (keys < pairs)
-        return config_fail(error, c, "pairs", "at most %zu, the number of keys at vocab=%zu", keys, vocab);
+    for (size_t i = 0; i < n && keys < PAIRS_MAX + nomatch; i++) keys *= half - 1;
+    const size_t cells = length < lead ? 0 : (length - lead) / (n + 1);
+    const size_t room = cells < nomatch ? 0 : (cells - nomatch) / 2;
+    size_t most = vocab - half < keys ? vocab - half : keys;
+    if (most > PAIRS_MAX) most = PAIRS_MAX;
+    // Where they do not fit together, what was asked for is at fault, the length first.
+    const int asked = config_given(c, "pairs") && !config_given(c, "length") && length == c->common.length;
+    const size_t limit = room && room < most ? room : most;
+    if (pairs > most || (pairs > limit && asked))
+        return config_fail(error, c, "pairs", "at most %zu at vocab=%zu and length=%zu", limit, vocab,
+                           length);
+    const size_t queries = pairs + nomatch;
     if (keys < queries)
         return config_fail(error, c, "nomatch",
                            "at most %zu, the keys that %zu pairs leave unused at vocab=%zu", keys - pairs,
@@ -272,11 +280,8 @@ static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_
     if (vocab < 4) return config_fail(error, c, "vocab", "at least 4: a filler, a key and two values");
     if (vocab > 2 * TASK_DISTINCT_MAX - 1)
         return config_fail(error, c, "vocab", "at most %d", 2 * TASK_DISTINCT_MAX - 1);
-    if (pairs > vocab / 2 - 1)
-        return config_fail(error, c, "pairs", "at most %zu, the number of keys at vocab=%zu", vocab / 2 - 1,
-                           vocab);
-    if (pairs > DICT_MAX)
-        return config_fail(error, c, "pairs", "at most %d entries of a dictionary", DICT_MAX);
+    const size_t keys = vocab / 2 - 1, most = keys < DICT_MAX ? keys : DICT_MAX;
+    if (pairs > most) return config_fail(error, c, "pairs", "at most %zu at vocab=%zu", most, vocab);
     if (length < 3) return length_fail(error, length, "at least 3: a pair and a query");
     answer_tokens(in, length, vocab, 1);
     recall *own = instance_data(in, sizeof *own, length, error);

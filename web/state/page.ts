@@ -39,6 +39,12 @@ export const engaged = signal(0);
 
 export const selected = computed(() => runs.value[Math.min(view.value.run, runs.value.length - 1)] ?? null);
 export const finished = computed(() => runs.value.length > 0 && membersOf(runs.value).every(over));
+/** The engine refused every one of them: there is nothing to train. */
+export const refused = computed(
+    () =>
+        runs.value.length > 0 &&
+        membersOf(runs.value).every(({ live }) => live.value.status === 'failed' && live.value.problem?.key),
+);
 export const begun = computed(() => membersOf(runs.value).some(({ live }) => live.value.step > 0));
 /** The runs of each task, in the order in which tasks appear. */
 export const groups = computed(() => {

@@ -1,11 +1,12 @@
 // transport.ts: start, pause, one step, reset.
 import { ticketsOf } from './entry.ts';
 import { afresh } from './members.ts';
-import { engaged, finished, playing, pool, runs, said } from './page.ts';
+import { engaged, finished, playing, pool, refused, runs, said } from './page.ts';
 import { replaceRuns } from './undo.ts';
 
 /** Train on, without the visitor having asked for it. */
 export function go(): void {
+    if (refused.value) return;
     if (finished.value) reset();
     playing.value = true;
     pool().play(ticketsOf(runs.value));
@@ -21,6 +22,7 @@ export function pause(): void {
     said.value = 'Paused.';
 }
 export function stepOnce(): void {
+    if (refused.value) return;
     engaged.value++;
     playing.value = false;
     pool().play(ticketsOf(runs.value), 1);

@@ -12,7 +12,7 @@ import { lab, said, view } from '../state/page.ts';
 import { taskOf } from '../state/setup.ts';
 import { areOwn, readers, trainReaders } from '../state/views/digits.ts';
 import { confusionOf, seeImage } from '../state/watching.ts';
-import { percent } from '../core/figures.ts';
+import { fixed, percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
 import { Confusion } from './digits/confusion.tsx';
 import { RunName } from './frame/mark.tsx';
@@ -375,7 +375,7 @@ function Saliency({ now, permuted }: { now: Seen; permuted: boolean }) {
             <div class="map-legend">
                 <span class="number">
                     {pointed !== null && now.saliency[pointed] !== undefined
-                        ? `row ${Math.floor(pointed / side)}, column ${pointed % side}: ${now.saliency[pointed].toFixed(4)}`
+                        ? `row ${Math.floor(pointed / side)}, column ${pointed % side}: ${fixed(now.saliency[pointed], 4)}`
                         : 'Point at it to read a value.'}
                 </span>
                 <span class="scale">

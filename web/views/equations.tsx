@@ -114,11 +114,11 @@ export default function Equations() {
                 <Trained />
                 <Alike />
                 <p class="say">
-                    It is read with the task and the model of the run that is looked into
+                    The text is read with the task and the model of the selected run
                     {selected.value && ` (${taskTitle(lab(), selected.value.values)}, width `}
                     {selected.value &&
                         `${selected.value.values['width']}, heads ${selected.value.values['heads']})`}
-                    . It stays in the address: copy it to share it.
+                    . It stays in the address: copy that to share it.
                 </p>
                 <Help word={word} steps={steps} text={draft.value} />
             </div>
@@ -214,8 +214,8 @@ function Start() {
             >
                 <option value="">choose a text …</option>
                 <option value="none">an empty page</option>
-                <optgroup label="What is built in">{group(about.builtIns, 0)}</optgroup>
-                <optgroup label="What no paper has">{group(about.examples, about.builtIns.length)}</optgroup>
+                <optgroup label="Built in">{group(about.builtIns, 0)}</optgroup>
+                <optgroup label="In no paper">{group(about.examples, about.builtIns.length)}</optgroup>
             </select>
         </label>
     );
@@ -278,7 +278,7 @@ function Trained() {
         <p class={status === 'failed' ? 'why' : 'say'}>
             {status === 'failed'
                 ? `It cannot be trained: ${problem?.message}.`
-                : `It is run ${runs.value.indexOf(entry) + 1} of ${runs.value.length} (${titleOfText(draft.value)}): step ${step} of ${steps}, right ${scoreText(entry, step)}.`}{' '}
+                : `It is run ${runs.value.indexOf(entry) + 1} of ${runs.value.length} (${titleOfText(draft.value)}): step ${step} of ${steps}, accuracy ${scoreText(entry, step)}.`}{' '}
             <button type="button" class="link" onClick={() => openView('experiment')}>
                 Go to the experiment
             </button>

@@ -77,7 +77,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Compare',
         title: 'Write',
         sentence:
-            'Type a beginning and let a model go on. Look at the colours: the stronger, the more its own letter surprised it.',
+            'Type a beginning and let a model continue it. The stronger the colour, the more the letter surprised the model.',
         load: () => import('./write.tsx'),
     },
     {

@@ -7,7 +7,7 @@ import '../styles/views/start.css';
 import '../styles/views/start_pictures.css';
 import { still } from '../core/prefs.ts';
 import { runBoard, tally } from '../state/views/board.ts';
-import { begin, isTrained, switchedOn, touched } from '../state/views/story.ts';
+import { begin, guessed, isTrained, learn, switchedOn, touched } from '../state/views/story.ts';
 import { view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import Board from './board.tsx';
@@ -24,17 +24,19 @@ const STEPS = [
     ['Follow', 'How one answer comes about', Answer],
     ['Stretch', 'Make the line longer', Lengths],
     ['Doubt', 'Does it have to be this filter?', Doubts],
-    ['Yours', 'Now yours', Bring],
+    ['Next', 'Where to go next', Bring],
 ] as const;
 const ALL = STEPS.length + 1;
 
 const READ_AT = 0.3;
-/** What the reader did, in the address beside the step: '4.on'. */
+/** What the reader did, in the address beside the step: '5.on.no'. */
 const told = (step: number): string => {
     const did = touched.value ? [switchedOn.value ? 'on' : 'off'] : [];
+    if (guessed.value) did.push(guessed.value);
     return step > 1 || did.length ? [step, ...did].join('.') : '';
 };
 function takeUp(words: readonly string[]): void {
+    guessed.value = (['yes', 'no'] as const).find((one) => words.includes(one)) ?? guessed.value;
     if (!words.includes('on') && !words.includes('off')) return;
     touched.value = true;
     switchedOn.value = words.includes('on');
@@ -135,6 +137,7 @@ export default function Start() {
         const wanted = Number(step);
         takeUp(did);
         begin();
+        if (guessed.value) learn('values');
         // Once drawings have their heights.
         if (wanted > 1 && wanted <= ALL)
             setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);

@@ -42,7 +42,7 @@ export default function Within() {
             ) : now && now.tensors.length > 0 ? (
                 <Parts now={now} entry={entry} />
             ) : (
-                <Nothing entry={entry} what="Its inside" />
+                <Nothing entry={entry} what="What it computes" />
             )}
         </>
     );
@@ -219,11 +219,11 @@ const STEPS: Readonly<Record<string, string>> = {
     v_raw: 'values before the filter',
     v: 'values',
     pooled_v: 'values, averaged',
-    o: 'what attention gives',
-    out: 'what the block gives',
+    o: 'attention’s output',
+    out: 'the block’s output',
     g: 'global convolution',
     x_f: 'filtered signal',
-    y: 'what attention gives',
+    y: 'attention’s output',
     gamma: 'reset gate',
     phi: 'update gate',
     z: 'candidate',

@@ -18,7 +18,7 @@ const preset presets[] = {
      "Trained at 64 tokens: the filter's answer does not depend on the length, attention with rotary positions falls apart.",
      "CAT stays at 99 % or more up to 1,024 tokens; attention with RoPE falls below a half at 512."},
     {"copy", "Copying in order", "mixer=cat&task=sc_unique~mixer=attention&blocks=1&position=none~task=sc",
-     "A long query filter tells what was copied already, which plain attention cannot: where to go on.",
+     "A long query filter tells what was copied already, and so what comes next; plain attention cannot.",
      "CAT copies 99 %; one block of attention without positions one in seven."},
     {"mechanisms", "One task, six mechanisms",
      "mixer=cat&task=mqar~mixer=las~mixer=lincat~mixer=chela~mixer=focus~mixer=focus_h",
@@ -45,7 +45,7 @@ const preset presets[] = {
      "Recall 99 %, the GRU 1/4; parity: GRU 100 %, delta rule 89 to 97, attention 60."},
     {"rows", "Digits, row by row",
      "mixer=chela&task=smnist~mixer=cat~mixer=las~mixer=focus~mixer=attention&blocks=2",
-     "An image is a sequence too: 28 rows of 28 pixels, one pass, seconds.",
+     "An image is a sequence too: 28 rows of 28 pixels, one pass over the data.",
      "Procedural digits: 94 to 98 % each."},
     {"smnist-fast", "Digits in one pass", "mixer=chela&task=smnist&data=mnist",
      "One pass over MNIST, row by row: seconds.", "96 % or more."},
@@ -88,12 +88,12 @@ const preset presets[] = {
     {"author", "Two minutes with your text",
      "mixer=mamba&task=charlm&width=128&blocks=3&length=128&batch=8&norm=rms&embed_std=0.1&rate=0.004&schedule=cosine"
      "&steps=2500",
-     "For a text of yours, a million characters or so; two minutes in the program, with text=FILE&fast=1.",
+     "For your own text, a million characters or so; two minutes in the program, with text=FILE&fast=1.",
      "2.24 bits on Shakespeare's plays; the embedded pages are too few: they are learnt by heart."},
     {"listops", "Brackets",
      "mixer=chela&task=listops&length=32&least=4&depth=2&arguments=3&mlp=2&blocks=2&width=32&batch=32&rate=0.005"
      "&schedule=cosine&steps=1500~mixer=attention&norm=rms&embed_std=0.1&position=learned",
-     "What does a nested expression come to?", "CHELA 68 to 71 %, attention 62 to 64 %; a guess 12 %."},
+     "What is the value of a nested expression?", "CHELA 68 to 71 %, attention 62 to 64 %; a guess 12 %."},
     {"mission", "Three mechanisms, three tasks",
      "mixer=las&task=mqar~mixer=cat~mixer=focus"
      "~mixer=las&task=sc_unique~mixer=cat&task=sc_unique~mixer=focus&task=sc_unique"

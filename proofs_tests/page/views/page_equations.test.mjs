@@ -141,7 +141,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     await says(page, '.equations-write .favours', /Training settings differ.*rate/);
     await press(page, 'Equal settings');
     await until(page, () => !document.querySelector('.favours'));
-    await press(page, 'Go on');
+    await press(page, 'Resume');
     await allDone(page);
     await until(page, () =>
         /after 60 steps/.test(document.querySelector('.equations-seen figcaption').textContent),

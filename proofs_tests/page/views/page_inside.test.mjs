@@ -8,6 +8,7 @@ import {
     fitsEverySize,
     isAccessible,
     onPage,
+    openTab,
     press,
     runs,
     says,
@@ -53,6 +54,22 @@ onPage(
         );
         const most = taps[1].map(Math.abs).indexOf(Math.max(...taps[1].map(Math.abs)));
         assert.equal(most, 1, `the key filter is ${taps[1]}`);
+        assert.ok(taps[1][1] < 0, 'from seed 1, which the sentences say is as good');
+        await says(page, '.learnt-sentence', /Below zero is as good/);
+        await says(page, '.flow-taps', /one back −[01]\.\d\d · .*Below zero is as good/);
+    },
+);
+
+onPage(
+    'the laboratory’s first run adds the token before, as the filter of the story does',
+    '',
+    {},
+    async (page) => {
+        await openTab(page, 'Experiment');
+        await until(page, () => globalThis.seqmix.runs()[0].solved);
+        await openTab(page, 'Inside');
+        await says(page, '.learnt-sentence', /mostly of the token before \(weight [\d.]+\)/);
+        await says(page, '.flow-taps', /one back [01]\.\d\d · two back −?0\.\d\d$/);
     },
 );
 
@@ -122,6 +139,8 @@ onPage(
     {},
     async (page) => {
         await allReady(page);
+        // Before training a question looks at every token alike, its own key among them: it found nothing.
+        await says(page, '.why-so', /^Why it fails: .* It finds neither: most of it lies on tokens/);
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[1].step > 250);
         await stopped(page);

@@ -111,6 +111,7 @@ onPage(
         await eventually(async () => assert.ok((await percentage(page)) >= 99));
         await eventually(async () => assert.ok((await barAt(page)) >= 98));
         await counts(page, '#step-1 .cell .right', 8);
+        await says(page, '#step-1 .figure > .caption', /^Blue: where the question looks\. Grey: what the/);
         assert.equal(await page.evaluate(() => scrollY), 0);
         assert.doesNotMatch(await hash(page), /detail/, 'what nobody did is not in the address');
         // The weights shown are those that step 3 draws, the tap of the token before the largest.
@@ -126,6 +127,7 @@ onPage(
         await eventually(async () => assert.ok((await barAt(page)) < 25));
         await says(page, '.weights', '– the token– 1 before– 2 before');
         assert.equal((await page.$$('#step-1 .remembers')).length, 0, 'no filter, no arrows of one');
+        await says(page, '#step-1 .figure > .caption', 'Orange: where the question looks.');
         await eventually(async () => assert.match(await hash(page), /detail=1\.off/));
         // (A busy machine looked seldom while it learnt, and has little to show again.)
         const looks = await page.evaluate(() => globalThis.looks.size);
@@ -293,7 +295,7 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
     // Numbers of the places do not do; it is trained when it is asked.
     await press(page, 'Would position numbers be enough?');
     await says(page, '#step-7', /with position numbers has seen 120 of 120 .*They are not/);
-    await press(page, 'Could attention be it?');
+    await press(page, 'Could attention do it?');
     await says(page, '#step-7', /differ by at most [\d.]+·10⁻⁷/);
     // What decay does to a picture: without it the pixel in the middle looks at all 407 so far alike; of
     // the 28 last, smoothing over three shares one with those before.
@@ -358,8 +360,9 @@ onPage(
         await until(page, () =>
             /As you said: it guesses, \d/.test(document.querySelector('.predict').textContent),
         );
+        assert.match(await hash(page), /detail=\d\.no/, 'the prediction is in the address');
         for (const doubt of [
-            'Could attention be it?',
+            'Could attention do it?',
             'Must it be learnt?',
             'Must it stay the same?',
             'Is it needed?',
@@ -419,6 +422,9 @@ onPage(
         await goto(page, await page.evaluate(() => location.href));
         await says(page, '.switch', 'Filter on');
         await until(page, () => /of 120 batches/.test(document.querySelector('#step-2').textContent));
+        await goto(page, `${home}${RACE}!view=start&detail=5.on.yes`);
+        await says(page, '.predict [aria-pressed=true]', 'It recalls');
+        await until(page, () => /No: it guesses, \d/.test(document.querySelector('.predict').textContent));
         await goto(page, `${home}${RACE}!view=start&detail=3.can.on`);
         await says(page, '.switch', 'Filter on');
         await says(page, '.steps [aria-current]', /^3/);

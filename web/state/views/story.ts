@@ -66,6 +66,8 @@ export const isTrained = (kind: Kind): boolean => modelOf(kind)?.live.value.stat
 export const switchedOn = signal(false);
 /** The reader has used the switch: from then on it is his alone. */
 export const touched = signal(false);
+/** What the reader predicts of a filter on the contents, in step 5. */
+export const guessed = signal<'yes' | 'no' | null>(null);
 /** What was seen of the filter's model while it learnt, each with the held-out share of that moment. */
 const course: Told[] = [];
 /** Of these, what is shown again now. */

@@ -50,6 +50,7 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
             <div class="scroll" tabIndex={0} role="group" aria-label="The graph of the text">
                 <svg
                     class="graph"
+                    font-size="11.25" // of its own pixels, which grow with the page
                     width={`${(width + 2 * EDGE) / REM}rem`}
                     height={`${(height + 2 * EDGE) / REM}rem`}
                     viewBox={`${-EDGE} ${-EDGE} ${width + 2 * EDGE} ${height + 2 * EDGE}`}

@@ -9,7 +9,7 @@ import type { Entry } from '../../state/entry.ts';
 import { lossAt } from '../../state/history.ts';
 import { SOLVED } from '../../training/protocol.ts';
 import { taskTitle } from '../../state/setup.ts';
-import { begun, groups, lab, playing, view } from '../../state/page.ts';
+import { begun, groups, lab, playing, refused, view } from '../../state/page.ts';
 import { setView } from '../../state/viewing.ts';
 import { lossText } from '../../core/figures.ts';
 import { scoreText } from '../../state/wording.ts';
@@ -114,10 +114,16 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
                 <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />
                 {!begun.value && !playing.value && (
                     <p class="chart-note">
-                        Nothing has been trained yet.{' '}
-                        <button type="button" onClick={play}>
-                            Train these runs
-                        </button>
+                        {refused.value ? (
+                            'These runs cannot be trained; their settings say why.'
+                        ) : (
+                            <>
+                                Nothing has been trained yet.{' '}
+                                <button type="button" onClick={play}>
+                                    Train these runs
+                                </button>
+                            </>
+                        )}
                     </p>
                 )}
             </div>

@@ -155,7 +155,7 @@ function Proof({ entry }: { entry: Entry }) {
                         digest <strong>{digest}</strong> at step {step}
                     </>
                 ) : (
-                    'digest: when it stands still'
+                    'digest: shown once training stops'
                 )}
             </p>
             <Copy text={command} label={`Copy the command of ${nameOf(entry)}`} />

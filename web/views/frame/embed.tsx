@@ -1,7 +1,7 @@
 // embed.tsx: one figure and its sentence, for a frame in somebody's article (`view=embed`).
 import { addressOf } from '../../state/address.ts';
 import { lesson, outcome } from '../../state/views/lesson.ts';
-import { finished, groups, playing, trouble } from '../../state/page.ts';
+import { finished, groups, playing, refused, trouble } from '../../state/page.ts';
 import { pause, play } from '../../state/transport.ts';
 import { Accuracy } from '../experiment/curves.tsx';
 import '../../styles/views/embed.css';
@@ -25,7 +25,7 @@ export default function Embed() {
             ))}
             <p>{outcome() || lesson.value.sentence}</p>
             <p class="embed-foot">
-                <button type="button" onClick={playing.value ? pause : play}>
+                <button type="button" disabled={refused.value} onClick={playing.value ? pause : play}>
                     {playing.value ? 'Pause' : finished.value ? 'Run again' : 'Start'}
                 </button>
                 <a href={addressOf({ view: 'experiment' })} target="_blank" rel="noopener">

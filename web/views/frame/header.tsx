@@ -1,5 +1,6 @@
 // header.tsx: the name, the four places, the choices of this browser.
 import { pauseHidden } from '../../core/prefs.ts';
+import { turnProjector } from './projector.tsx';
 import { sheet } from './shortcuts.tsx';
 import { Places } from './switcher.tsx';
 import { THEMES, theme, type Theme } from '../../core/theme.ts';
@@ -31,6 +32,14 @@ export function Header() {
                         ))}
                     </select>
                 </label>
+                <button
+                    type="button"
+                    class="quiet present"
+                    title="Large type for a room: the story or the chart alone (f)"
+                    onClick={turnProjector}
+                >
+                    Projector
+                </button>
                 <button
                     type="button"
                     class="quiet"

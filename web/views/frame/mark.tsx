@@ -27,7 +27,13 @@ export function RunName({ entry, brief = false }: { entry: Entry; brief?: boolea
     );
 }
 
-/** A changed key; breaks between words, not inside. */
+/** A changed key; breaks between words, and where it must behind a sign. */
 export function Badge({ children }: { children: string }) {
-    return <span class="badge">{children}</span>;
+    return (
+        <span class="badge">
+            {children
+                .match(/[\w\s]*[^\w\s]|[\w\s]+/g)
+                ?.map((part, i) => (i ? [<wbr key={i} />, part] : part))}
+        </span>
+    );
 }

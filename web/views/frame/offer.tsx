@@ -19,10 +19,10 @@ export function Offer() {
                 step {now.steps}.
             </p>
             <button type="button" class="primary" onClick={takeUp}>
-                Take it up again
+                Continue
             </button>
             <button type="button" onClick={forget}>
-                Forget it
+                Discard it
             </button>
         </div>
     );

@@ -1,5 +1,5 @@
 // transport.tsx: start, pause, one step, reset, and how fast time goes.
-import { begun, finished, playing, remaining, runs, view } from '../../state/page.ts';
+import { begun, finished, playing, refused, remaining, runs, view } from '../../state/page.ts';
 import { pause, play, reset, stepOnce } from '../../state/transport.ts';
 import { undo, undoable } from '../../state/undo.ts';
 import { setView } from '../../state/viewing.ts';
@@ -17,9 +17,7 @@ export function Transport() {
     const left = remaining.value;
     const rates = going.map(({ live }) => live.value.rate).filter((rate) => rate > 0);
     const failed = members.every(({ live }) => live.value.status === 'failed');
-    // The engine refused every one of them: there is nothing to train.
-    const refused = failed && members.every(({ live }) => live.value.problem?.key);
-    const still = refused
+    const still = refused.value
         ? 'cannot be trained'
         : failed
           ? 'stopped'
@@ -36,12 +34,12 @@ export function Transport() {
                     <Icon path="M3 2H7V14H3ZM9 2H13V14H9Z" /> Pause
                 </button>
             ) : (
-                <button type="button" class="primary" onClick={play} disabled={!!refused}>
+                <button type="button" class="primary" onClick={play} disabled={refused.value}>
                     <Icon path="M4 2L13 8L4 14Z" />{' '}
-                    {finished.value ? 'Run again' : begun.value ? 'Go on' : 'Start'}
+                    {finished.value ? 'Run again' : begun.value ? 'Resume' : 'Start'}
                 </button>
             )}
-            <button type="button" onClick={stepOnce} disabled={finished.value || !!refused}>
+            <button type="button" onClick={stepOnce} disabled={finished.value || refused.value}>
                 <Icon path="M3 2L10 8L3 14ZM11 2H13V14H11Z" /> Step
             </button>
             <button type="button" onClick={reset} disabled={!begun.value}>

@@ -129,6 +129,7 @@ export function Band({
 }
 
 const LETTER = 9; // pixels that a character takes
+const LEAST = 0.65; // of its size at which it can still be read
 export function Tokens({
     places,
     name,
@@ -142,16 +143,25 @@ export function Tokens({
 }) {
     return (
         <>
-            {places.map(({ x, width }, i) => (
-                <g key={i} class={i === row ? 'asks' : i === at ? 'at' : ''}>
-                    <rect x={x + 0.5} y={0.5} width={Math.max(1, width - 1)} height={23} rx={2} />
-                    {name(i).length * LETTER <= width && (
-                        <text x={x + width / 2} y={12} text-anchor="middle" dominant-baseline="central">
-                            {name(i)}
-                        </text>
-                    )}
-                </g>
-            ))}
+            {places.map(({ x, width }, i) => {
+                const size = Math.min(1, width / (LETTER * name(i).length));
+                return (
+                    <g key={i} class={i === row ? 'asks' : i === at ? 'at' : ''}>
+                        <rect x={x + 0.5} y={0.5} width={Math.max(1, width - 1)} height={23} rx={2} />
+                        {size >= LEAST && (
+                            <text
+                                x={x + width / 2}
+                                y={12}
+                                text-anchor="middle"
+                                dominant-baseline="central"
+                                style={{ fontSize: `calc(${size} * var(--small))` }}
+                            >
+                                {name(i)}
+                            </text>
+                        )}
+                    </g>
+                );
+            })}
         </>
     );
 }
@@ -277,6 +287,7 @@ export function Copy({
     );
 }
 function Taps({ stage, title, band, at }: { stage: Of<'taps'>; title: string; band: BandProps; at: number }) {
+    const most = mostOf(stage.taps.map(Math.abs));
     return (
         <>
             <Band
@@ -301,6 +312,9 @@ function Taps({ stage, title, band, at }: { stage: Of<'taps'>; title: string; ba
                     (tap, back) =>
                         `${['itself', 'one back', 'two back'][back] ?? `${back} back`} ${signed(tap.toFixed(2))}`,
                 ).join(' · ')}
+                {most > 0 &&
+                    stage.taps[most]! < 0 &&
+                    '. Below zero is as good: the questions learn to look for it.'}
             </p>
         </>
     );

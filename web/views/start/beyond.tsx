@@ -33,7 +33,7 @@ import { Pixels } from './pixels.tsx';
 type Doubt = 'needed' | 'itself' | 'learnt' | 'same';
 const DOUBTS: readonly (readonly [Doubt, string])[] = [
     ['needed', 'Is it needed?'],
-    ['itself', 'Could attention be it?'],
+    ['itself', 'Could attention do it?'],
     ['learnt', 'Must it be learnt?'],
     ['same', 'Must it stay the same?'],
 ];
@@ -48,7 +48,7 @@ export function Doubts({ children }: StepProps) {
                     {children}
                     <p>
                         You gave attention a filter: three weights, learnt, the same for every token. Each
-                        part of that can be doubted, and tried.
+                        part of that can be doubted, and tested.
                     </p>
                     <Choices label="What is asked" choices={DOUBTS} value={shown} set={show} />
                     {
@@ -56,8 +56,8 @@ export function Doubts({ children }: StepProps) {
                             needed: (
                                 <>
                                     <p>
-                                        <b>Something is.</b> To attention alone a line is a bag of tokens.
-                                        Tear all pairs apart, and it answers as before.
+                                        <b>Something is needed.</b> To attention alone a line is a bag of
+                                        tokens. Tear all pairs apart, and it answers as before.
                                     </p>
                                     <Positions />
                                 </>
@@ -65,7 +65,7 @@ export function Doubts({ children }: StepProps) {
                             itself: (
                                 <p>
                                     <b>It could</b>, once something tells it where a token stands: with the
-                                    right weights attention computes every filter whose numbers are not
+                                    right weights attention computes every filter whose weights are not
                                     negative. Try one. So the question is not what attention can express but
                                     what it learns easily.
                                 </p>
@@ -73,8 +73,8 @@ export function Doubts({ children }: StepProps) {
                             learnt: (
                                 <p>
                                     <b>Not where you know what counts.</b> In a picture it is the pixels near
-                                    by. Another mechanism, LaS, builds that in without a number to learn:
-                                    decay lets near pixels count more, smoothing averages what is looked at.
+                                    by. Another mechanism, LaS, builds that in with nothing to learn: decay
+                                    makes near pixels count more, smoothing averages neighbouring weights.
                                 </p>
                             ),
                             same: (
@@ -321,7 +321,7 @@ export function Bring({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        You know now what three weights do for attention, and why. The laboratory has the same
+                        You now know what three weights do for attention, and why. The laboratory has the same
                         models with every setting, on tasks that you choose or bring.
                     </p>
                 </>

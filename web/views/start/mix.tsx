@@ -96,8 +96,8 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
             <figcaption class="caption">
                 {taps ? (
                     <>
-                        The label of {own} is <span class="number">{made}</span>; nothing comes from the
-                        right.
+                        The label of {own} is <span class="number">{made}</span>; the tokens to its right add
+                        nothing.
                     </>
                 ) : (
                     <>Without the filter the label of {own} is its own alone.</>

@@ -1,20 +1,19 @@
 // predict.tsx: the reader says what a filter on the contents alone does, and it is tried (step 5).
-import { useState } from 'preact/hooks';
-import { isTrained, learn, accuracyOf } from '../../state/views/story.ts';
+import { accuracyOf, guessed, isTrained, learn } from '../../state/views/story.ts';
 import { Climb } from './climb.tsx';
 import { share, Choices } from './frame.tsx';
 
 /** The reader predicts what a filter on the contents alone does, and it is tried. */
 export function Predict() {
-    const [guess, setGuess] = useState<'yes' | 'no' | null>(null);
+    const guess = guessed.value;
     const result = accuracyOf('values');
     return (
         <div class="predict">
             <h4>Now predict</h4>
             <p>
                 Put the same filter on the contents (the values) alone: three weights mix into each content
-                the contents of the two tokens before it, never of those after, and every label (key) stays
-                its own. Does that recall?
+                the contents of the two tokens before it, never of those after. The labels (keys) stay as they
+                are. Does this model recall?
             </p>
             <Choices
                 label="Your prediction"
@@ -24,7 +23,7 @@ export function Predict() {
                 ]}
                 value={guess}
                 set={(value) => {
-                    setGuess(value);
+                    guessed.value = value;
                     learn('values');
                 }}
             />
@@ -35,7 +34,7 @@ export function Predict() {
                         {!isTrained('values')
                             ? 'It learns …'
                             : (result ?? 1) < 0.25
-                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its icon. The letter itself it could find; but mixed into the content there is what stood before the letter, not the icon after it.`
+                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its icon. It could find the letter itself, but the content there holds what stood before the letter, not the icon after it.`
                               : `It reaches ${share(result)}.`}
                     </p>
                 </>

@@ -97,17 +97,26 @@ export function Both({ children, why }: StepProps & { why: ComponentChildren }) 
                     name={on ? 'the model with the filter' : 'attention'}
                 />
             </div>
-            <div class="score">
-                <b class="number">{percent(right)}</b>
-                <span class={`bar tone-${kind}`} aria-hidden="true">
-                    <span style={{ width: percent(right).replace(' ', '') }} />
-                    <i style={{ left: `${100 / PAIRS}%` }} />
-                </span>
-                <p class="caption">of new questions answered right. Line: guessing, 1 of {PAIRS}.</p>
-            </div>
+            <p class="caption">
+                {on ? 'Blue' : 'Orange'}: where the question looks.{' '}
+                {on && 'Grey: what the filter adds to a label from the tokens before it.'}
+            </p>
+            <Score kind={kind} right={right} />
         </Beside>
     );
 }
+
+/** How often the model shown is right. */
+const Score = ({ kind, right }: { kind: 'keys' | 'attention'; right: number }) => (
+    <div class="score">
+        <b class="number">{percent(right)}</b>
+        <span class={`bar tone-${kind}`} aria-hidden="true">
+            <span style={{ width: percent(right).replace(' ', '') }} />
+            <i style={{ left: `${100 / PAIRS}%` }} />
+        </span>
+        <p class="caption">of new questions answered right. Line: guessing, 1 of {PAIRS}.</p>
+    </div>
+);
 
 /** The question, and what the model shown answers. */
 function Asked({
@@ -156,7 +165,7 @@ export function Fail({ children }: StepProps) {
                         {isTrained('attention') && (
                             <p>
                                 {(right ?? 1) < 0.25
-                                    ? `The answer is an icon, and the label of an icon says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} icons is its own, and guesses. More batches do not help: in a training of 2,400, which we measured before, it stayed at 1 of ${PAIRS}.`
+                                    ? `The answer is an icon, and the label of an icon says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} icons is its own, and guesses. More batches do not help: in a training of 2,400, which we measured before, it stayed at 1 of\u00a0${PAIRS}.`
                                     : 'That is more than guessing gives.'}
                             </p>
                         )}
