@@ -152,7 +152,7 @@ onPage(
             );
         assert.deepEqual(await offered(), []);
         // Neither does the empty chart, nor do the keys.
-        await says(page, '.chart-note', 'These runs cannot be trained; their settings say why.');
+        await says(page, '.chart-note', 'Cannot be trained: the settings say why.');
         assert.equal((await page.$$('.chart-note button')).length, 0);
         for (const key of ['k', '.']) await page.keyboard.press(key);
         await pause(300);

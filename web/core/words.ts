@@ -32,7 +32,7 @@ export const NAMES: Readonly<Record<string, string>> = {
     landmark: 'how a landmark is made',
 };
 
-/** Terms of the field, as they are written in sentences, each with its line. */
+/** Terms of the field, as they are written in sentences, each with its line; some also with an s. */
 const TERMS: Readonly<Record<string, string>> = {
     'softmax attention':
         'Attention: each token takes a weighted mean of earlier values, the weights from how its query matches their keys.',
@@ -49,14 +49,11 @@ const TERMS: Readonly<Record<string, string>> = {
         'Numbers that tell a token where it stands: learned ones are added, rotary ones (RoPE) turn queries and keys.',
     RoPE: 'Rotary positions: queries and keys are turned by an angle that grows with the position.',
     ALiBi: 'A bias against distant tokens that grows in a straight line with the distance.',
-    decays: 'Weights that shrink with distance, so that what is far away counts less.',
     decay: 'Weights that shrink with distance, so that what is far away counts less.',
     pooling: 'Averaging neighbouring columns of the attention map.',
     landmarks:
         'Rows that stand for a whole stretch of the sequence, so that not every token has to be looked at.',
-    recurrences: 'What carries a state from token to token: the last one, faded, plus what is new.',
     recurrence: 'What carries a state from token to token: the last one, faded, plus what is new.',
-    convolutions: 'The same weighted sum at every place of a sequence; long ones reach over all of it.',
     convolution: 'The same weighted sum at every place of a sequence; long ones reach over all of it.',
     'R²': 'The share of the spread of the right numbers that is explained: 1 is exact, 0 no better than their mean.',
     nats: 'How surprised the model is by the right answer: −ln of the probability it gave it. 0 is certain.',
@@ -69,10 +66,11 @@ const lines = new Map(Object.entries(TERMS).map(([term, line]) => [term.toLowerC
 const pattern = new RegExp(
     `(?<![\\w-])(${Object.keys(TERMS)
         .sort((a, b) => b.length - a.length)
-        .join('|')})(?![\\w-])`,
+        .join('|')}|(?:decay|recurrence|convolution)s)(?![\\w-])`,
     'gi',
 );
-export const lineOf = (term: string): string => lines.get(term.toLowerCase()) ?? '';
+export const lineOf = (term: string): string =>
+    lines.get(term.toLowerCase()) ?? lines.get(term.toLowerCase().slice(0, -1)) ?? '';
 
 /** A text in pieces, each term that is explained by its first mention a piece of its own. */
 export function pieces(text: string): { text: string; term: boolean }[] {

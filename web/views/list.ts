@@ -37,8 +37,7 @@ export const VIEWS: readonly ViewEntry[] = [
         id: 'board',
         place: 'Compare',
         title: 'Board',
-        sentence:
-            'Three mechanisms, three tasks, and attention beside them. Which of them learns what? Press a cell to open its run.',
+        sentence: 'Which mechanism learns which task? Press a cell to open its run.',
         load: () => import('./board.tsx'),
     },
     {

@@ -196,8 +196,8 @@ function Texts() {
             </div>
             <p class="say">
                 The same seed and weights write the same text, here and with <code>seqmix generate</code>.
-                While a run trains, its text is written with the current weights. The stronger the colour, the
-                more the letter surprised it. Below each text: a line that it wrote after more and more steps.
+                While a run trains, its text is written with the current weights. Below each text: a line that
+                it wrote after more and more steps.
             </p>
         </>
     );

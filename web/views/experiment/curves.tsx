@@ -115,7 +115,7 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
                 {!begun.value && !playing.value && (
                     <p class="chart-note">
                         {refused.value ? (
-                            'These runs cannot be trained; their settings say why.'
+                            'Cannot be trained: the settings say why.'
                         ) : (
                             <>
                                 Nothing has been trained yet.{' '}

@@ -35,7 +35,7 @@ export function Header() {
                 <button
                     type="button"
                     class="quiet present"
-                    title="Large type for a room: the story or the chart alone (f)"
+                    title="Projector mode (f)"
                     onClick={turnProjector}
                 >
                     Projector

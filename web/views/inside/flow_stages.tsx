@@ -21,6 +21,7 @@ import type { Values } from '../../core/config.ts';
 import { lab } from '../../state/page.ts';
 import { taskOf } from '../../state/setup.ts';
 import { Drawing } from '../frame/drawing.tsx';
+import { BELOW_ZERO } from './learnt.tsx';
 import { Matrix } from './matrix.tsx';
 
 /** What a part of the way is called, and what it shows. */
@@ -312,9 +313,7 @@ function Taps({ stage, title, band, at }: { stage: Of<'taps'>; title: string; ba
                     (tap, back) =>
                         `${['itself', 'one back', 'two back'][back] ?? `${back} back`} ${signed(tap.toFixed(2))}`,
                 ).join(' · ')}
-                {most > 0 &&
-                    stage.taps[most]! < 0 &&
-                    '. Below zero is as good: the questions learn to look for it.'}
+                {most > 0 && stage.taps[most]! < 0 && ` ${BELOW_ZERO}`}
             </p>
         </>
     );

@@ -72,6 +72,7 @@ function Filters({ now, values }: { now: Look; values: Values }) {
         </section>
     );
 }
+export const BELOW_ZERO = '(Below zero is as good: the questions learn to look for it.)';
 function filterSentence({ data, shape }: Tensor): string {
     const taps = data.subarray(0, shape[1]);
     const most = taps.reduce((best, tap, i) => (Math.abs(tap) > Math.abs(taps[best]!) ? i : best), 0);
@@ -82,7 +83,7 @@ function filterSentence({ data, shape }: Tensor): string {
         `A key is made mostly of ${back} (weight ${round(taps[most]!)})` +
         (most > 0
             ? `, and of its own token by ${round(own)}: so a value carries the key that stands before it, and a question finds it.` +
-              (taps[most]! < 0 ? ' (Below zero is as good: the questions learn to look for it.)' : '')
+              (taps[most]! < 0 ? ` ${BELOW_ZERO}` : '')
             : ': it does not look back.')
     );
 }

@@ -19,6 +19,8 @@ interface Props {
     tone: string;
     label: string;
 }
+/** Their grey ones, in words. */
+export const ADDED = 'what the filter adds to a label from the tokens before it.';
 const HEIGHT = 112;
 const FAINTEST = 0.01; // share below which an arc is left out
 

@@ -22,7 +22,7 @@ import {
     type Told,
 } from '../../state/views/story.ts';
 import { FlowPart } from '../inside/flow_part.tsx';
-import { Arcs } from './arcs.tsx';
+import { ADDED, Arcs } from './arcs.tsx';
 import { Beside, Live, Progress, share, two, type StepProps } from './frame.tsx';
 import { Written, written } from './icons.tsx';
 import { Line } from './line.tsx';
@@ -130,8 +130,7 @@ export function Hands({ children }: StepProps) {
                     />
                     <Line tokens={tokens} look={now.look} name="the model with your filter" />
                     <p class="caption">
-                        Grey arrows: what the filter adds to a label from the tokens before it. Blue: where
-                        the question looks. The thicker, the more.
+                        Grey arrows: {ADDED} Blue: where the question looks. The thicker, the more.
                     </p>
                     <p class="verdict-line">
                         <Live>

@@ -19,7 +19,7 @@ import {
     turn,
     wanted,
 } from '../../state/views/story.ts';
-import { Arcs } from './arcs.tsx';
+import { ADDED, Arcs } from './arcs.tsx';
 import { Climb } from './climb.tsx';
 import { Beside, Live, Progress, two, type StepProps } from './frame.tsx';
 import { Written, written } from './icons.tsx';
@@ -98,8 +98,7 @@ export function Both({ children, why }: StepProps & { why: ComponentChildren }) 
                 />
             </div>
             <p class="caption">
-                {on ? 'Blue' : 'Orange'}: where the question looks.{' '}
-                {on && 'Grey: what the filter adds to a label from the tokens before it.'}
+                {on ? 'Blue' : 'Orange'}: where the question looks. {on && `Grey: ${ADDED}`}
             </p>
             <Score kind={kind} right={right} />
         </Beside>
