@@ -140,7 +140,13 @@ onPage(
     async (page) => {
         await allReady(page);
         // Before training a question looks at every token alike, its own key among them: it found nothing.
-        await says(page, '.why-so', /^Why it fails: .* It finds neither: most of it lies on tokens/);
+        for (const example of [1, 2, 3, 4]) {
+            await says(page, '.stepper .number', `Example ${example}`);
+            await says(page, '.why-so', /^Why it fails: .* It finds neither: most of it lies on tokens/);
+            await page.click('[aria-label="Next example"]');
+        }
+        for (let i = 0; i < 4; i++) await page.click('[aria-label="Previous example"]');
+        await says(page, '.stepper .number', 'Example 1');
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[1].step > 250);
         await stopped(page);
