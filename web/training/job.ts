@@ -2,7 +2,7 @@
 // its reports.
 import { SeqmixError, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
 import { trials, type Trial } from './lengths.ts';
-import { EVALUATE_ANSWERS, EVALUATE_FLOPS, LENGTH_ANSWERS } from './protocol.ts';
+import { EVALUATE_ANSWERS, EVALUATE_EVERY, EVALUATE_FLOPS, LENGTH_ANSWERS, TRIES } from './protocol.ts';
 import type { LengthPoint, Point, Problem, Report } from './protocol.ts';
 import { Snapshots } from './seeing.ts';
 import { Writer } from './writing.ts';
@@ -88,6 +88,11 @@ function sequencesFor(run: Run): number {
     const wanted = Math.ceil((EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
     const affordable = Math.floor(EVALUATE_FLOPS / Math.max(1, flops));
     return Math.max(16, Math.min(EVALUATE_ANSWERS, wanted, affordable));
+}
+
+/** Steps from one try to the next, whole tens. */
+export function triesEvery({ pace, steps }: Job): number {
+    return pace === null ? EVALUATE_EVERY : EVALUATE_EVERY * Math.ceil(steps / TRIES / EVALUATE_EVERY);
 }
 
 /** Try it on held-out draws, and keep it as it is now. */

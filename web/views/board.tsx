@@ -121,7 +121,7 @@ function Said() {
                 {judged} of {all} done, {held} as claimed.
             </>
         );
-    return <>Twelve models, trained here one after another, in a few minutes.</>;
+    return <>Twelve models, trained here in a minute or two.</>;
 }
 
 /** What came of a cell: learnt or not, and whether that is what is claimed. */
@@ -152,6 +152,7 @@ function CellView({ cell }: { cell: Cell }) {
             type="button"
             class={`cell ${tone}`}
             data-status={status}
+            data-mixer={values['mixer']}
             data-step={step}
             data-digest={cell.digest}
             title="Open this run"

@@ -127,17 +127,19 @@ async function keep(cell: Cell, entry: Entry): Promise<void> {
     const { seconds } = live.peek();
     if (bytes) cell.saved = { bytes, losses: history.losses.slice(), points: [...history.points], seconds };
 }
-/** Those with the fewest steps first, and of these the two that differ most: with the filter and without. */
-const FIRST = ['cat', 'attention', 'las', 'focus'];
-const rank = ({ values }: Cell): number =>
-    Number(values['steps']) + FIRST.indexOf(values['mixer']!) / FIRST.length;
+/** Recall with the filter and without, which differ most; the mission; what attention does on the other two. */
+function stage({ values: { mixer, task } }: Cell): number {
+    if (mixer === 'attention') return task === 'mqar' ? 0 : 2;
+    return mixer === 'cat' && task === 'mqar' ? 0 : 1;
+}
+const stepsOf = ({ values }: Cell): number => Number(values['steps']);
 
 /** Train every cell from its start. */
 export function runBoard(): void {
     stop?.();
     insideOf.value = null;
     board.value = fresh();
-    const order = cells().sort((a, b) => rank(a) - rank(b));
+    const order = cells().sort((a, b) => stage(a) - stage(b) || stepsOf(a) - stepsOf(b));
     stop = trainAll(order, {
         news: (cell, entry) => hear(cell as Cell, entry),
         ended: (cell, entry) => keep(cell as Cell, entry),
