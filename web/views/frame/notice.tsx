@@ -29,7 +29,7 @@ export function Broken({ message }: { message: string }) {
             <p>This page could not start: {message}.</p>
             <p>
                 It needs a browser with WebAssembly and module workers: Chromium or Edge 80, Firefox 114,
-                Safari 15 or newer.
+                Safari 16.4 or newer.
             </p>
         </main>
     );
