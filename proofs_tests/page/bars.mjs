@@ -68,7 +68,7 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
     await close();
 }
 
-/** The mission: how long from a press until its nine cells have reached their claims, and how all twelve came out. */
+/** The mission: how long from a press until its nine cells are at their claims; how all twelve came out. */
 {
     const { page, close } = await lab.open('#mixer=cat&task=mqar!view=board');
     page.setDefaultTimeout(600_000);

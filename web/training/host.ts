@@ -12,16 +12,7 @@ import {
     type TableSummary,
 } from '../../wasm/loader/seqmix.ts';
 import { MOST_THREADS } from '../../wasm/loader/sharing.ts';
-import {
-    evaluate,
-    jobOf,
-    problemOf,
-    reportOf,
-    stepsBehind,
-    triesEvery,
-    tryNextLength,
-    type Job,
-} from './job.ts';
+import { evaluate, every, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
 import { LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
 import type {
     Confusion,
@@ -351,7 +342,7 @@ export class Host {
                 job.news = true;
                 if (job.id === this.#watch?.id && this.#watch.at === null) this.#lookStale = true;
                 const { step } = job.run.metrics;
-                if (step % triesEvery(job) === 0 || step === job.steps) evaluate(job);
+                if (step % every(job) === 0 || step === job.steps) evaluate(job);
                 // A pace that cannot be held does not pile up a debt.
                 const pace = job.pace ?? this.#pace;
                 if (pace < Infinity) job.due = Math.max(job.due + 1000 / pace, start - 1000 / pace);

@@ -91,7 +91,7 @@ function sequencesFor(run: Run): number {
 }
 
 /** Steps from one try to the next, whole tens. */
-export function triesEvery({ pace, steps }: Job): number {
+export function every({ pace, steps }: Job): number {
     return pace === null ? EVALUATE_EVERY : EVALUATE_EVERY * Math.ceil(steps / TRIES / EVALUATE_EVERY);
 }
 

@@ -11,7 +11,7 @@ export const REPORT_EVERY = 60;
  * it. */
 export const EVALUATE_EVERY = 10;
 export const EVALUATE_ANSWERS = 512;
-/** What trains at a pace of its own (a cell of the board, a sweep, Digits) is tried no more than so many times. */
+/** What trains at a pace of its own (a cell of the board, a sweep, Digits) is tried so many times at most. */
 export const TRIES = 30;
 export const EVALUATE_FLOPS = 1e9;
 /** A run has solved its task from this held-out accuracy on. */

@@ -127,7 +127,7 @@ async function keep(cell: Cell, entry: Entry): Promise<void> {
     const { seconds } = live.peek();
     if (bytes) cell.saved = { bytes, losses: history.losses.slice(), points: [...history.points], seconds };
 }
-/** Recall with the filter and without, which differ most; the mission; what attention does on the other two. */
+/** Recall with the filter and without, which differ most; the mission; attention on the other two. */
 function stage({ values: { mixer, task } }: Cell): number {
     if (mixer === 'attention') return task === 'mqar' ? 0 : 2;
     return mixer === 'cat' && task === 'mqar' ? 0 : 1;
