@@ -14,6 +14,8 @@ import torch
 from seqmix.torch import Model, _mixers
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
 def configs(text):
     """The runs of a config, each complete, as `seqmix grid` lists them; none where it wants files."""
     command = [sys.argv[1], "grid", text, "--seeds", "1", "--out", "unused"]
