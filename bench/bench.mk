@@ -24,5 +24,5 @@ memory: build/seqmix $(PY_OUT)/staged ## what training takes in memory, beside p
 	@PYTHONPATH=$(PY_STAGE) $(PYTHON) bench/memory.py build/seqmix
 
 .PHONY: performance
-performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md
+performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md and MEASUREMENTS.md (Matplotlib draws)
 	@node bench/performance.mjs

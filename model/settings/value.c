@@ -11,7 +11,7 @@
 #include "model/base/number.h"
 
 enum { MOST_TEXT = 1023, MOST_LINES = 8192 }; // bytes of a value
-#define MOST_TO_FIT (1 << 30)                 // of a key that is refused by what it has to fit
+enum { MOST_TO_FIT = 1 << 30 };               // of a key that is refused by what it has to fit
 
 // The i-th word that a key may have, or NULL.
 static const char *choice(const config_language *l, const config_key *key, size_t i, char *buffer,

@@ -18,7 +18,7 @@ export interface Trial {
     entry: Entry | null;
     status: 'waiting' | 'going' | 'done' | 'failed';
 }
-const AT_ONCE = navigator.hardwareConcurrency || 2;
+const AT_ONCE = Math.max(1, (navigator.hardwareConcurrency || 2) - 1); // as many as the pool has workers
 
 function leave(entry: Entry): void {
     guests.value = guests.peek().filter((other) => other !== entry);

@@ -11,9 +11,9 @@ export const REPORT_EVERY = 60;
  * it. */
 export const EVALUATE_EVERY = 10;
 export const EVALUATE_ANSWERS = 512;
+export const EVALUATE_FLOPS = 1e9;
 /** What trains at a pace of its own (a cell of the board, a sweep, Digits) is tried so many times at most. */
 export const TRIES = 30;
-export const EVALUATE_FLOPS = 1e9;
 /** A run has solved its task from this held-out accuracy on. */
 export const SOLVED = 0.99;
 
