@@ -147,11 +147,15 @@ static void transpose_blocks(float *to, const float *from, const landmark_scratc
         transpose(to, from + start * p->stride, p->stride, smx_min(p->block, p->L - start), w->Bp, w->d);
 }
 
-// The first of the best; of NaN the first.
+// The first of the best; of NaN the first, which maxima pass over and sums do not.
 static int32_t best_of(const float *score, size_t n) {
+    const float max = row_max(score, n), sum = row_sum(score, n);
     size_t best = 0;
-    for (size_t b = 1; b < n && score[best] == score[best]; b++)
-        if (!(score[b] <= score[best])) best = b;
+    if (sum == sum)
+        while (best < n && score[best] < max) best++;
+    else // NaN, or infinities of both signs
+        for (size_t b = 1; b < n && score[best] == score[best]; b++)
+            if (!(score[b] <= score[best])) best = b;
     return n ? (int32_t)best : -1;
 }
 

@@ -103,7 +103,7 @@ SMX_INLINE float row_dot(const float *x, const float *y, size_t n) {
 }
 /*@ requires n <= MOST && \valid_read(x + (0 .. n - 1));
     PURE */
-SMX_INLINE float row_max(const float *x, size_t n) {
+SMX_TAIL float row_max(const float *x, size_t n) {
     v16 m = v16_set(-__builtin_inff());
     size_t i = 0;
     /*@ loop invariant 0 <= i <= n; loop assigns i, m; loop variant n - i; */

@@ -58,8 +58,9 @@ struct node {
     size_t open_n;
     int takes_open, gives_open;
     size_t sum_rows,
-        sum_unit;   // rows here that are summed, cut into pieces at multiples of the unit (0: not cut)
-    uint64_t flops; // forward
+        sum_unit;          // rows here that are summed, cut into pieces at multiples of the unit (0: not cut)
+    uint64_t flops;        // forward
+    uint64_t forward_only; // those of them that backward has no part in
     // Of a part that is computed again (graph_recompute): its nodes, part_to 0: of none; whether backward
     // wants this one's results again.
     size_t part_from, part_to;

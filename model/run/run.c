@@ -118,7 +118,8 @@ void smx_run_metrics(const smx_run *r, smx_metrics *m) {
         if (!r->weights.list[i]->running) m->params += r->weights.list[i]->n;
     m->bytes = r->train.g->bytes + r->train.g->owned_bytes +
                sizeof(float) * (2 * r->weights.total + r->weights.batch_n + r->moments.floats);
-    for (size_t i = 0; i < r->train.g->n_nodes; i++) m->flops += 3 * r->train.g->nodes[i].flops;
+    for (size_t i = 0; i < r->train.g->n_nodes; i++)
+        m->flops += 3 * r->train.g->nodes[i].flops - 2 * r->train.g->nodes[i].forward_only;
 }
 
 void smx_run_batch(const smx_run *r, smx_batch_form *form) {

@@ -33,7 +33,7 @@ export const inProofs = [
     ["kernels/spectral/iir.c", "0x1.ffffep-1f //", "0x1.fffffp-1f //", "the poles come twice as near the circle", ["proof_focus"]],
     ["kernels/recurrent/linattn.c", "tile_product(w->state, dp, ks.x, 1, ks.ld, vs.x, vs.ld, d, dp, n, 1);\n    if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);\n}\n\n// Heads", "tile_product(w->state, dp, ks.x, 1, ks.ld, vs.x, vs.ld, d, dp, n - (n > 1), 1);\n    if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);\n}\n\n// Heads", "a block's last row does not reach the state", ["proof_chela"]],
     ["kernels/conv/longconv.c", "scale_spectrum(rows, 2, 1.0f / (float)N);\n    scale_spectrum(rows + 2 * FFT_LANES, N - 2, 2.0f / (float)N);\n}", "scale_spectrum(rows, 2, 1.0f / (float)N);\n    scale_spectrum(rows + 2 * FFT_LANES, N - 2, (2.0f + 0x1p-19f) / (float)N);\n}", "a long kernel's spectrum is 16 u too large but at two frequencies", ["proof_chela"]],
-    ["kernels/attention/landmark.c", "if (!(score[b] <= score[best])) best = b;", "if (!(score[b] <= score[best]) && b + 1 < n) best = b;", "the last block is never chosen", ["proof_cat_prop12"]],
+    ["kernels/attention/landmark.c", "while (best < n && score[best] < max) best++;", "while (best + 2 < n && score[best] < max) best++;", "the last block is never chosen", ["proof_cat_prop12"]],
     ["kernels/attention/landmark.c", "v16_sub(state, v16_mul(v16_set(forget), state))", "v16_sub(state, v16_mul(v16_set(0.5f * forget), state))", "landmarks fade half as fast", ["proof_cat_prop12"]],
     // ... and in constructions.
     [`${CONSTRUCTIONS}.c`, "wo[(h * d + e) * D + e] = h ? -c : c;", "wo[(h * d + e) * D + e] = c;", "both heads of a signed kernel add", ["proof_las_b1"]],

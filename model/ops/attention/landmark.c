@@ -89,8 +89,9 @@ static void landmark_size(graph *g, node *n) {
     scratch_size(n, shard_count(g->B), 0,
                  g->mode == GRAPH_TRAIN ? smx_landmark_bwd_scratch_bytes(&p)
                                         : smx_landmark_fwd_scratch_bytes(&p));
-    // half the landmarks; 3/2 blocks twice
-    n->flops = 2 * (uint64_t)n->out->n * ((p.L / p.block + 1) / 2 + 3 * p.block);
+    // Half the landmarks, whose choice has no gradient; 3/2 blocks twice.
+    n->forward_only = 2 * (uint64_t)n->out->n * ((p.L / p.block + 1) / 2);
+    n->flops = n->forward_only + 6 * (uint64_t)n->out->n * p.block;
 }
 
 static size_t landmark_heads(const node *n) { return ((const landmark_attributes *)n->attributes)->heads; }
