@@ -62,8 +62,8 @@ smx_run *cli_load_run(const char *file, const char *changes);
 const char *cli_images(const char *config, const char *changes);
 // The same as a note on standard error, once until it changes.
 void cli_note_images(const char *config, const char *changes);
-// A note for each key given that the run does not read: another mixer's or task's.
-void cli_note_unread(smx_run *run, const char *config);
+// A note for each key given that a run of the config `read` does not read: another mixer's or task's.
+void cli_note_unread(const char *read, const char *given);
 // What an evaluation is judged by: "r2", "bits" (per character) or "accuracy";
 // *value (NULL allowed): how much of it.
 const char *cli_measure(const smx_evaluation *e, double *value);

@@ -53,17 +53,19 @@ void cli_note_images(const char *config, const char *changes) {
     said = now;
 }
 
-static int note_unread(void *run, const char *key, const char *value, smx_error *error) {
+static int note_unread(void *c, const char *key, const char *value, smx_error *error) {
     (void)value, (void)error;
-    if (!strcmp(key, "preset") || smx_run_config_value(run, key)) return 0; // a preset becomes its keys
+    if (!strcmp(key, "preset") || config_get(c, key)) return 0; // a preset becomes its keys
     const char *usual = value_usual_key(key);
     cli_note("%s is a key of another mixer or task: it says nothing in this run%s%s", key,
              usual ? "; you may mean " : "", usual ? usual : "");
     return 0;
 }
 
-void cli_note_unread(smx_run *run, const char *config) {
-    if (config) pairs_visit(pairs_run(config, 0), note_unread, run, NULL);
+void cli_note_unread(const char *read, const char *given) {
+    config *c = given ? config_parse(read, 0, NULL) : NULL;
+    if (c) pairs_visit(pairs_run(given, 0), note_unread, c, NULL);
+    config_free(c);
 }
 
 double cli_bits(const smx_evaluation *e) { return e->regression ? 0 : e->loss / 0.69314718055994531; }

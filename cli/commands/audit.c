@@ -50,6 +50,7 @@ static int audit_one(const char *text) {
     else if (audit_mixer(&r, share, c, &e))
         status = cli_fail("%s", e.message);
     if (!status) {
+        cli_note_unread(text, text);
         printf("%zu changes of %zu rows: an output sees %zu tokens ahead; the mixer says %zu.\n", r.draws, L,
                r.measured, r.claimed);
         if (r.rounding > 0.0)

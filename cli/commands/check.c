@@ -146,6 +146,7 @@ static int check(int argc, char **argv) {
         const mixer *m = mixer_of(c);
         status = (m->check && m->check(c, c->common.length, &e)) || check_config(r, c, 1, &e) ? 2 : 0;
     }
+    if (!status) cli_note_unread(o.config, o.config);
     if (status) {
         cli_fail("%s", e.message);
     } else if (o.json) {

@@ -132,6 +132,7 @@ static int data(int argc, char **argv) {
     char *all = config_text(c);
     if (all) cli_note_images(all, "");
     free(all);
+    cli_note_unread(o.config, o.config);
     if (too_much(&o, &t))
         status = 2;
     else if (o.show)

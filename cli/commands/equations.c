@@ -17,6 +17,7 @@ static int print_text(const char *config_of, int as_config) {
     char text[8192];
     config *c = config_parse(config_of, 0, &e);
     int status = c ? cli_text(text, sizeof text, c, &e) : -1;
+    if (!status) cli_note_unread(config_of, config_of);
     if (status) {
         cli_fail("%s", e.message);
     } else if (as_config) {

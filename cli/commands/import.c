@@ -273,6 +273,7 @@ static int import_weights(const options *o) {
     int status = weights_open(&f, o->file);
     if (!status && !(run = smx_run_open(o->config, &e))) status = cli_fail("%s", e.message);
     if (!status) {
+        cli_note_unread(smx_run_config(run), o->config);
         const whose w = whose_names(run, o);
         importing c = {run, &f, 0};
         if (visit(run, &w, import_one, &c, &e) || take_own(run, &f, &c.taken, &e) ||

@@ -1,9 +1,11 @@
 // reproduce.c: seqmix reproduce NAME: a table of a paper, trained again.
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/reproduce/reproduction.h"
 
@@ -237,6 +239,7 @@ static int reproduce(int argc, char **argv) {
     const reproduction *t = reproductions;
     while (t->name && strcmp(t->name, o.name)) t++;
     if (!t->name) return cli_fail("there is no table '%s'; seqmix reproduce lists them", o.name);
+    if (o.collect && access(o.out, F_OK)) return cli_fail("reproduce: --out %s: %s", o.out, strerror(errno));
     if (cli_make_folders(o.out, "reproduce: --out")) return 2;
     return run_table(&o, t);
 }

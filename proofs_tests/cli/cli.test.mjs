@@ -882,6 +882,24 @@ test('train: a key of another mixer is read, and said to say nothing', () => {
     );
 });
 
+test('what looks at a text says, too, that eq= without mixer=equations is not it', () => {
+    const set = file('unread-set');
+    assert.equal(seqmix('vectors', '--only', 'short_conv', '--out', set).status, 0);
+    for (const args of [
+        ['check'],
+        ['audit'],
+        ['equations'],
+        ['data', '--count', '1', '--out', file('unread-data')],
+        ['vectors', '--length', '3', '--out', file('unread-text')],
+        ['judge', '--manifest', join(set, 'manifest.json'), '--text'],
+    ])
+        assert.match(
+            seqmix(...args, 'eq=y = x&length=32&width=8').stderr,
+            /^seqmix: note: eq is a key of another mixer or task: it says nothing in th/m,
+            args[0],
+        );
+});
+
 test('eval, sweep, grid: a key that no run reads is said to say nothing, and none is swept', () => {
     const config = 'mixer=cat&task=mqar&steps=1&width=8',
         note = /^seqmix: note: hidden is a key of another mixer or task: it says nothing in th/m;

@@ -209,8 +209,11 @@ test('--recheck finds a wrong bit of a weight, a fast=1 result under an exact na
     for (const path of wrong)
         assert.match(stderr, new RegExp(`${basename(path)} is not what this machine computes`));
     assert.equal(stderr.split('is not what').length - 1, wrong.length);
-    for (const bad of ['0', '101%', 'x', '3x'])
-        assert.match(collect(spoilt, '--recheck', bad).stderr, /--recheck .* is not allowed/);
+    for (const bad of ['0', '101%', 'x', '3x']) {
+        const refused = collect(spoilt, '--recheck', bad);
+        assert.match(refused.stderr, /--recheck .* is not allowed/);
+        assert.equal(refused.stdout, ''); // before any work
+    }
     // Results of fast=1 are a machine's own.
     assert.match(seqmix(['collect', file('fast'), '--recheck', '1']).stdout, /1 of the sample are of fast=1/);
 });

@@ -593,6 +593,15 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
         seqmix('grid', ...all, '--rungs', '1/3,1', '--keep', '1', '--out', file('x')).stderr,
         /--keep 1 is not allowed/,
     );
+    for (const [word, wants] of Object.entries({
+        '--keep': '--rungs',
+        '--best': '--rungs',
+        '--draw': '--random',
+    }))
+        assert.match(
+            seqmix('grid', ...all, word, '2', '--out', file('x')).stderr,
+            new RegExp(`grid: ${word} .*needs ${wants}`),
+        );
 });
 
 test('rungs with few seeds: the first seed decides first, the others begin where their setting goes on', () => {

@@ -1,7 +1,7 @@
 // reproduce.test.mjs: `seqmix reproduce`: an easy form of a table runs, goes on where it stopped, and what is
 // stored of the whole ones is what the program would train, chosen and judged as it says.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -35,6 +35,8 @@ test('what cannot be done is said', () => {
     says(['las-table-7-cummax', '--json'], /--json lists all tables and takes no name/);
     writeFileSync(join(folder, 'file'), '');
     says(['las-table-7-cummax', '--collect', '--out', join(folder, 'file', 'x')], /reproduce: --out/);
+    says(['las-table-7-cummax', '--collect', '--out', join(folder, 'none')], /--out .*none: No such file/);
+    assert.ok(!existsSync(join(folder, 'none')));
 });
 
 test('an easy form of a table is trained, goes on where it stopped, and is judged', () => {

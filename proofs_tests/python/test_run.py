@@ -412,6 +412,8 @@ def test_sweep():
     assert pandas.DataFrame(one).groupby("filter").loss.mean().shape == (2,)
     with pytest.raises(seqmix.SeqmixError, match="filter=0"):
         seqmix.sweep(config, filter=[1, 0])
+    with pytest.raises(seqmix.SeqmixError, match="sweep takes one run, and mixer=cat&.*~mixer=las are 2"):
+        seqmix.sweep(f"{config}~mixer=las", filter=[1])
 
 
 def test_results(tmp_path):

@@ -336,6 +336,19 @@ def test_heads_lengths_and_widths_that_differ(what, causal):
             assert a.shape == b.shape and (a - b).abs().max() <= 1e-5 * b.abs().max()
 
 
+@pytest.mark.parametrize("pool", ["trailing", "centred", "masked", "none"])
+def test_las_with_fewer_heads_of_k_and_v(pool):
+    q, k, v = T(2, 6, 23, 8), T(2, 2, 23, 8), T(2, 2, 23, 5)
+    how = dict(pool=pool, chunk=9, decay_range=2.0)
+    all_heads = [t.repeat_interleave(3, 1) for t in (k, v)]
+    want = st.las_attention(q, *all_heads, **how)
+    assert torch.allclose(st.las_attention(q, k, v, **how), want, atol=1e-6)
+    side_by_side = [t.transpose(1, 2).flatten(2) for t in (q, k, v)]
+    y = st.las_attention(*side_by_side, heads=6, layout="bld", **how)
+    assert torch.allclose(y.unflatten(2, (6, 5)).transpose(1, 2), want, atol=1e-6)
+    assert torch.equal(st.las_attention(q[:, :, 17:], k, v, **how), st.las_attention(q, k, v, **how)[:, :, 17:])
+
+
 def test_offsets_count_from_the_last_rows():
     """Causal, with fewer rows of q: tables, sliding windows and chunks are those of the whole sequence."""
     q, k, v, bias = T(2, 4, 23, 8), T(2, 2, 23, 8), T(2, 2, 23, 8), T(4, 45)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Iterable, Mapping
 
 from ._config import config_text, config_values
+from ._errors import SeqmixError
 from ._memory import LOOK
 from .run import Run, _bar
 
@@ -36,7 +37,11 @@ def sweep(
         {**dict(zip(values, point)), "seed": seed} for point in itertools.product(*lists) for seed in seeds
     ]
     for point in points:
-        config_values(config_text(config, point))
+        runs = len(config_values(config_text(config, point)))
+        if runs > 1:
+            raise SeqmixError(
+                f"sweep takes one run, and {config_text(config):.200} are {runs}: call it for each"
+            )
     stop, running = threading.Event(), set()
 
     def train(point: dict[str, Any]) -> dict[str, Any]:

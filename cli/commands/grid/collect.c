@@ -292,6 +292,8 @@ static int collect(int argc, char **argv) {
     table t;
     if (cli_read_options(&cli_collect, argc, argv, &o)) return 2;
     if (!o.folder) return cli_usage_error(&cli_collect, "DIR, the folder that jobs were given with --out");
+    size_t rechecked;
+    if (o.recheck && read_recheck(&o, 0, &rechecked)) return 2; // before tables are written
     const int left_out = table_read(&t, o.folder);
     int status = left_out < 2 ? run(&o, &t) : 2;
     if (!status) status = left_out;

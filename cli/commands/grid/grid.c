@@ -271,7 +271,7 @@ static int run(grid_work *w) {
 }
 
 static int print_grid(int argc, char **argv) {
-    grid_work w = {.o = {.job = JOB_OPTIONS, .cpus = 1, .draw = 1, .keep = "1/2"}};
+    grid_work w = {.o = {.job = JOB_OPTIONS, .cpus = 1, .draw = 1}};
     if (cli_read_options(&cli_grid, argc, argv, &w.o)) return 2;
     if (!w.o.words.n) return cli_usage_error(&cli_grid, "a config, such as 'mixer=cat~mixer=attention'");
     if (!w.o.out && !w.o.count) return cli_usage_error(&cli_grid, "--out DIR, a folder for the results");
@@ -282,6 +282,9 @@ static int print_grid(int argc, char **argv) {
         return cli_fail("grid: --count, --part and --slurm exclude each other");
     if (!w.o.slurm && (w.o.tasks || w.o.cpus != 1 || w.o.setup || w.o.within))
         return cli_fail("grid: --tasks, --cpus, --setup and --within are about the script of --slurm");
+    if (!w.o.rungs && w.o.keep) return cli_fail("grid: --keep is about rivals: it needs --rungs beside it");
+    if (!w.o.random && w.o.draw != 1) return cli_fail("grid: --draw needs --random N beside it");
+    if (!w.o.keep) w.o.keep = "1/2";
     if (w.o.job.ranks != 1 && (w.o.job.every || w.o.rungs))
         return cli_fail("grid: --ranks goes without --every and --rungs: its processes train to the end");
     const int status = run(&w);

@@ -75,7 +75,7 @@ static int valid(const options *o, const char *key, const char *changes, int fir
     smx_run *run = open_run(o, changes);
     if (!run) return 2;
     const int read = !strcmp(key, "preset") || smx_run_config_value(run, key) != NULL;
-    if (read && first) cli_note_unread(run, o->config);
+    if (read && first) cli_note_unread(smx_run_config(run), o->config);
     if (read) cli_note_images(smx_run_config(run), "");
     smx_run_close(run);
     return read ? 0 : cli_fail("sweep: this run has no key %s: its mixer and task do not know it", key);

@@ -139,7 +139,7 @@ static int all(smx_run *run, const options *o) {
             char changes[2048];
             if (n > sizeof changes - 64) return cli_fail("changes of %zu characters are too long", n);
             snprintf(changes, sizeof changes, "%.*s", (int)n, at);
-            if (i == 0) cli_note_unread(run, changes);
+            if (i == 0) cli_note_unread(smx_run_config(run), changes);
             if (o->lengths)
                 snprintf(changes + n, sizeof changes - n, "%slength=%ld", n ? "&" : "", o->length[i]);
             const int status = one(run, o, changes);

@@ -367,7 +367,7 @@ static int train(int argc, char **argv) {
         cli_use_threads(t.run);
         if (*smx_run_warning(t.run)) cli_note("%s", smx_run_warning(t.run));
         cli_note_images(smx_run_config(t.run), "");
-        cli_note_unread(t.run, t.o.config);
+        cli_note_unread(smx_run_config(t.run), t.o.config);
         status = run(&t);
     }
     smx_run_close(t.run);

@@ -381,6 +381,7 @@ static int read_text(options *o) {
     config *c = config_parse(o->text, 0, &error);
     const int status = !c || cli_text_plain(o->equations, sizeof o->equations, c, &error);
     config_free(c);
+    if (!status) cli_note_unread(o->text, o->text);
     if (!o->as[0] && o->format == compare_formats) o->format = compare_format_named("f32");
     o->partial = 1;
     return status ? cli_fail("%s", error.message) : 0;

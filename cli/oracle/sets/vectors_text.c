@@ -299,6 +299,7 @@ int vectors_of_text(const char *config_text, const char *out, uint64_t seed, int
     if (cli_refuse_several("vectors", config_text)) return 2;
     config *c = cli_config_with_text(config_text, equations, sizeof equations, &error);
     if (!c) return cli_fail("%s", error.message);
+    cli_note_unread(config_text, config_text);
     text_work *w = calloc(1, sizeof *w);
     if (!w) {
         config_free(c);

@@ -179,33 +179,25 @@ def las_attention(
     columns.
 
     alphas [H], without it las_alphas(H, decay_range). pool: "trailing", "centred" (sees (window-1)/2 rows
-    ahead), "masked" (needs causal), "none". Otherwise, causal and `bias` too, as `attention`."""
+    ahead), "masked" (needs causal), "none". Otherwise, causal, `bias` and fewer heads of k and v too, as
+    `attention`."""
     word("pool", pool, "trailing", "centred", "masked", "none")
     if pool in ("centred", "masked") and count("window", window) % 2 == 0:
         raise SeqmixError(f"window is {window}; it must be odd with pool={pool!r}")
-    if layout == "bld":
-        first = given("v", v, BATCH, None, None)
-        heads_divide(count("heads", heads), first.shape[2])
-        H, L = heads, first.shape[1]
-    else:
-        first = given("v", v, BATCH, None, None, None)
-        H, L = first.shape[1:3]
+    apart = [None] * (2 + word("layout", layout, "bld", "bhld"))
+    L = given("v", v, BATCH, *apart).shape[-2]
+    H = given("q", q, BATCH, *apart).shape[1] if layout == "bhld" else count("heads", heads)
     if alphas is None:
         rates = las_alphas(H, decay_range)
     else:
         given("alphas", alphas.float() if isinstance(alphas, Tensor) else alphas, H)
         rates = alphas.detach().double()
-    apart = torch.arange(L - 1, -L, -1).abs().double()  # |i - j| of entry (L-1) + j - i
-    table = (-rates[:, None] * apart).exp().float()
+    distances = torch.arange(L - 1, -L, -1).abs().double()  # |i - j| of entry (L-1) + j - i
+    table = (-rates[:, None] * distances).exp().float()
     if pool in ("trailing", "centred"):
-        split = v.unflatten(-1, (H, -1)).transpose(1, 2) if layout == "bld" else v
-        split = _pooled(
-            split,
-            count("window", window),
-            (window - 1) // 2 if pool == "centred" else 0,
-            count("chunk", chunk, 0),
-        )
-        v = split.transpose(1, 2).flatten(-2) if layout == "bld" else split
+        ahead = (window - 1) // 2 if pool == "centred" else 0
+        heads_of_v = v[:, None] if layout == "bld" else v
+        v = _pooled(heads_of_v, count("window", window), ahead, count("chunk", chunk, 0)).view_as(v)
     width = window if pool == "masked" else 0
     return attention(
         q, k, v, heads=heads, chunk=chunk, decay_table=table, bias=bias, pool_window=width, layout=layout, causal=causal
