@@ -202,6 +202,11 @@ static int look(const char *path, char target[LONGEST], struct stat *st, int *th
         return -1;
     }
     *there = !stat(target, st);
+    // The link of /dev/stdout to a pipe names no file, and opens it.
+    if (!*there && errno == ENOENT && !stat(path, st) && !S_ISREG(st->st_mode)) {
+        *there = 1;
+        snprintf(target, LONGEST, "%s", path);
+    }
     const int missing = !*there && errno != ENOENT;
     if (missing || (*there && !S_ISDIR(st->st_mode) && access(target, W_OK)))
         snprintf(why, size, "%s cannot be written: %s", path, strerror(errno));

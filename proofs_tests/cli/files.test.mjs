@@ -308,6 +308,15 @@ test('a FIFO is written into, not replaced; a folder is refused', async () => {
     // A FIFO is no checkpoint, and nobody waits for a writer.
     assert.match(seqmix('eval', file('pipe')).stderr, /is not a file/);
     assert.match(save(folder).stderr, /it is a folder/);
+    // Standard output, where it is a pipe: a link that names no file.
+    for (const path of ['/dev/stdout', '/dev/fd/1']) {
+        const piped = spawnSync('sh', [
+            '-c',
+            `build/seqmix export '${file('good')}' --pytorch ${path} | cat`,
+        ]);
+        assert.equal(String(piped.stderr), '');
+        assert.match(String(piped.stdout), /^"""A model of seqmix/);
+    }
 });
 
 test(
