@@ -254,6 +254,14 @@ def test_nothing_judged_is_not_right():
     for nothing in [{"seeds": 0}, {"lengths": ()}]:
         with pytest.raises(seqmix.SeqmixError, match="at least one of each"):
             check_layer(lambda q, k, v: q, "softmax_attention_qkv", **nothing)
+    with pytest.raises(seqmix.SeqmixError, match=r"lengths is 5; several are wanted"):
+        check_layer(lambda q, k, v: q, "softmax_attention_qkv", lengths=5)
+
+
+@pytest.mark.parametrize("layout", ["bhld", "blhd"])
+def test_heads_that_do_not_divide(layout):
+    with pytest.raises(seqmix.SeqmixError, match="H = 3 does not divide the width 32"):
+        check_layer(lambda q, k, v: v, "softmax_attention_qkv", layout=layout, H=3, D=32, seeds=1, lengths=(5,))
 
 
 def right(q, k, v, H):

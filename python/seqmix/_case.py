@@ -133,6 +133,8 @@ def _split(array: np.ndarray, heads: _Heads, sizes: Mapping[str, Any]) -> np.nda
     """And back."""
     steps = int(sizes.get("n", 1)) if heads.stepped else 1
     parts = (heads.number(sizes), -1) if heads.columns else (-1,)
+    if heads.columns and array.shape[-1] % parts[0]:
+        raise SeqmixError(f"{heads.called} = {parts[0]} does not divide the width {array.shape[-1]}")
     return _turned(array.reshape(*array.shape[:-2], array.shape[-2] * steps, *parts), heads)
 
 

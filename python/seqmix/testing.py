@@ -128,6 +128,8 @@ def _takes_what_there_is(layer: Layer, m: ref.Mechanism, params: Mapping[str, An
 
 
 def _said(judged: Judged, seeds: int, lengths: Sequence[int]) -> Iterator[_plan.Case]:
+    if not hasattr(lengths, "__len__"):
+        raise SeqmixError(f"lengths is {lengths!r:.40}; several are wanted, such as (1, 17)")
     if count(seeds, "seeds") < 1 or not len(lengths):  # nothing would be judged, and found right
         raise SeqmixError(f"seeds is {seeds}, lengths {lengths!r:.60}; at least one of each is needed")
     for length in lengths:
