@@ -227,6 +227,8 @@ test('a text is judged in bits per character by train, eval and sweep alike', ()
     const tried = lines.map((line) => JSON.parse(line)).find((line) => 'held_out' in line);
     assert.equal(tried.metric, 'bits');
     assert.ok(Math.abs(tried.held_out - bits) < 1e-5);
+    const between = `^step 5: loss \\d+\\.\\d{4}, held-out ${tried.held_out.toFixed(4)} bits per character$`;
+    assert.match(seqmix('train', text, '--every', '5').stdout, new RegExp(between, 'm'));
 });
 
 test('eval of copying says how it goes on its own answers, also where that is no different', () => {

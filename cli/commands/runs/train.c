@@ -255,7 +255,13 @@ static void evaluate_between(training *t) {
     double value;
     flush(t, 0.0); // it may be long
     evaluate(t);
-    if (t->failed || !t->o.json) return;
+    if (t->failed) return;
+    if (!t->o.json) {
+        if (isatty(STDERR_FILENO)) fputs("\r\x1b[K", stderr); // in place of the bar
+        printf("step %llu: loss %.4f, held-out %s\n", (unsigned long long)t->m.step, t->m.loss, t->words);
+        fflush(stdout);
+        return;
+    }
     const char *metric = cli_measure(&t->held_out, &value);
     printf("{\"step\":%llu,\"held_out\":", (unsigned long long)t->m.step);
     cli_json_number(value, 9);
