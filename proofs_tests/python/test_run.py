@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import types
+import warnings
 import weakref
 import webbrowser
 from pathlib import Path
@@ -399,6 +400,19 @@ def test_a_fork_works_alone():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     digests = done.stdout.split()
     assert len(digests) == 2 and digests[0] == digests[1], done.stderr
+
+
+def test_what_a_run_would_not_read():
+    for several in (f"mixer=cat&{SMALL}~mixer=las", "preset=recall"):
+        with pytest.raises(seqmix.SeqmixError, match=r"Run takes one run, and .* are [23]: write out the one"):
+            seqmix.Run(several, steps=3)  # the steps would be the last one's
+    with pytest.warns(UserWarning, match="^eq is a key of another mixer or task: it says nothing in this run$") as said:
+        seqmix.Run(SMALL, eq="y = x @ w").close()
+    assert len(said) == 1 and said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seqmix.Run("mixers=cat,gla&blocks=2&block0.filter=5", threads=1).close()
+        seqmix.Run(f"mixer=equations&{SMALL}&taps=5", eq="taps = 3\ny = conv(x, f[taps])").close()
 
 
 def test_sweep():

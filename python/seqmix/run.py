@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple
 
@@ -103,10 +104,17 @@ class Run:
 
     def __init__(self, config: str | Mapping[str, Any] = "", **keys: Any) -> None:
         error = _native.headers().structs["smx_error"]()
-        at = _native.runs().smx_run_open(as_bytes(config_text(config, keys)), error)
+        text = config_text(config, keys)
+        runs = config_values(text)
+        if len(runs) > 1:
+            raise SeqmixError(f"Run takes one run, and {text:.200} are {len(runs)}: write out the one that is meant")
+        at = _native.runs().smx_run_open(as_bytes(text), error)
         if not at:
             _native.fail(error)
         self._take(at)
+        for key in (part.partition("=")[0] for part in text.split("&") if part):
+            if key not in runs[0] and key != "preset":  # (a preset becomes its keys)
+                warnings.warn(f"{key} is a key of another mixer or task: it says nothing in this run", stacklevel=2)
 
     def _take(self, at: int) -> None:
         self._handle: Handle | None = Handle(at)
