@@ -70,6 +70,20 @@ SMX_COPY(void, gemm)
         return;
     }
 #endif
+    // Few columns of a product with A^T, whose rows lie side by side: C^T = B^T A, the same sums.
+    if (flags & SMX_TRANS_A && !transposed && n < 8 && m % SMX_W == 0) {
+        float t[8 * TILE_N];
+        for (size_t i = 0; i < m; i += TILE_N) {
+            const size_t rows = smx_min(TILE_N, m - i);
+            float *to = c + i * ldc;
+            for (size_t r = 0; r < rows && add; r++)
+                for (size_t j = 0; j < n; j++) t[j * TILE_N + r] = to[r * ldc + j];
+            product(t, TILE_N, b, 1, ldb, a + i, lda, n, rows, k, add);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t j = 0; j < n; j++) to[r * ldc + j] = t[j * TILE_N + r];
+        }
+        return;
+    }
     // B as it lies: no packing while its rows are whole registers and few cache sets are hit.
     const size_t width = panel_width(), few = width < TILE_N ? 32 : 256;
     if (!transposed && n % SMX_W == 0 && (ldb <= few || m <= 2 * TILE_M)) {

@@ -49,7 +49,7 @@ void conv(void) {
     conv_of(L, NARROW, W, few, short_f, z);
 }
 
-// Products: as they lie, transposed with a sum, a single row.
+// Products: as they lie, transposed with a sum, a single row, few columns of one with A^T.
 void product(void) {
     enum { M = 5, N = 18, K = 7 };
     ANY(M * K, a);
@@ -59,6 +59,7 @@ void product(void) {
     smx_gemm(c, a, b, scratch, M, N, K, K, N, N, 0);
     smx_gemm(c, a, b, scratch, M, N, K, K, K, N, SMX_TRANS_B | SMX_ACCUMULATE);
     smx_gemm(row, a, b, scratch, 1, N, K, K, N, N, 0);
+    smx_gemm(c, a, b, scratch, M, 3, K, M, 3, 3, SMX_TRANS_A);
 }
 
 // Rows of softmax, and attention around them.

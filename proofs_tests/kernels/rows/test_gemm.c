@@ -46,7 +46,8 @@ static void long_sums(void **state) {
     CHECK_EACH_ISA(isa) {
         check_seed(12);
         for (size_t i = 0; i < CHECK_COUNT(ks); i++)
-            for (unsigned flags = 0; flags < 8; flags++) one(13, 33, ks[i], flags, 1);
+            for (unsigned flags = 0; flags < 8; flags++)
+                one(13, 33, ks[i], flags, 1), one(48, 3, ks[i], flags, 1);
     }
 }
 
