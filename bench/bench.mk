@@ -23,6 +23,9 @@ bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix-whole.wasm bui
 memory: build/seqmix $(PY_OUT)/staged ## what training takes in memory, beside plain PyTorch: docs/MEMORY.md
 	@PYTHONPATH=$(PY_STAGE) $(PYTHON) bench/memory.py build/seqmix
 
-.PHONY: performance
-performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md and MEASUREMENTS.md (Matplotlib draws)
+.PHONY: performance where
+performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md, MEASUREMENTS.md and STEPS.md (Matplotlib draws)
 	@node bench/performance.mjs
+
+where: build/seqmix ## sample where the time of each preset's step goes (perf; minutes), write docs/STEPS.md
+	@node bench/where.mjs && node bench/performance.mjs --docs

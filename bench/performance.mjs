@@ -1,11 +1,13 @@
 // performance.mjs: what was measured last, kept in docs/performance, and the documents made of it:
-// docs/PERFORMANCE.md (how fast, beside other programs) and docs/MEASUREMENTS.md (every row).
+// docs/PERFORMANCE.md (how fast, beside other programs), docs/MEASUREMENTS.md (every row) and docs/STEPS.md
+// (where a step's time goes).
 //   node bench/performance.mjs [--seconds S] [--rounds N]    measures everything again, then writes them
 //   node bench/performance.mjs --docs                        writes them alone
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { stepsPage } from './where.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}docs/performance/`;
@@ -82,6 +84,8 @@ const relaxed = run('relaxed', 'node', [
     seconds,
 ]).filter((row) => row.name);
 const peers = run('peers', 'node', ['bench/peers/run.mjs', '--rounds', rounds], { PEERS_JSON: '1' });
+if (measures) spawnSync('node', ['bench/where.mjs'], { cwd: root, stdio: 'inherit' });
+writeFileSync(`${root}docs/STEPS.md`, stepsPage());
 
 const number = (value) =>
     value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(3);
@@ -143,7 +147,7 @@ writeFileSync(
         '',
         `${measured} Exact mode (the same bits on every machine) unless a row says \`fast=1\`.`,
         '`make performance` measures everything again. [MEASUREMENTS.md](MEASUREMENTS.md) has every kernel and every step of training beside',
-        'this machine’s ceilings, [MEMORY.md](MEMORY.md) what a training takes, [OPTIMISATION.md](OPTIMISATION.md) what made it fast, what was tried for',
+        'this machine’s ceilings, [STEPS.md](STEPS.md) where a step’s time goes, [MEMORY.md](MEMORY.md) what a training takes, [OPTIMISATION.md](OPTIMISATION.md) what made it fast, what was tried for',
         'nothing, and figures of other processors.',
         '',
         '## Beside other programs',
@@ -221,4 +225,4 @@ execFileSync(process.env.PYTHON ?? 'python3', ['bench/pictures.py'], {
     cwd: root,
     stdio: 'inherit',
 });
-console.log(`PERFORMANCE.md, MEASUREMENTS.md: ${names.length} rows, ${peers.length} comparisons`);
+console.log(`PERFORMANCE.md, MEASUREMENTS.md, STEPS.md: ${names.length} rows, ${peers.length} comparisons`);

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 
+import { kindOf, steps, stepsPage } from '../../bench/where.mjs';
 import { faults } from '../../scripts/mutants/faults.mjs';
 import { inProofs } from '../../scripts/mutants/proofs.mjs';
 
@@ -44,6 +45,20 @@ const whole = readFileSync(table, 'utf8');
 test('docs/MECHANISMS.md and docs/TASKS.md are up to date', () => {
     const { status, stderr } = check(root);
     assert.equal(status, 0, stderr);
+});
+
+test('docs/STEPS.md says what was kept, of every step that was timed and every file that computes', () => {
+    const page = readFileSync(join(root, 'docs/STEPS.md'), 'utf8');
+    assert.equal(page, stepsPage(), 'node bench/performance.mjs --docs writes it');
+    const names = steps().map(({ name }) => name.slice('preset/'.length));
+    const told = [...page.matchAll(/^\| ([\w-]+\/\d+ \w+) \|/gm)].map(([, name]) => name);
+    assert.ok(names.length > 60, `${names.length} steps`);
+    assert.deepEqual(told, names, 'make where samples them');
+    const { stdout } = spawnSync('git', ['ls-files', 'kernels/*.c', 'model/*.c', 'tasks/*.c'], {
+        cwd: root,
+        encoding: 'utf8',
+    });
+    for (const unit of stdout.trim().split('\n')) assert.ok(kindOf({ unit, inlined: [], symbol: 'f' }), unit);
 });
 
 test('places in docs/ that comments cite are there', () => {
