@@ -99,8 +99,8 @@ PAGE_LATER := $(addprefix page_,board digits equations exercises faults firefox 
 # What is made for others, with their compilers and libraries, and every wrong implementation that the judges
 # know: make test-package, run just so.
 PACKAGE_LATER := package release site threads_browsers amalgamation_cmake pytorch export mpi python_package python_conformance judge_planted digests_clang readme
-# The tree's layout, and the scripts that set up, judge and integrate: make test-tree.
-TREE_LATER := format scripts setup ci
+# The tree's layout, and the scripts that set up, judge, integrate and sample: make test-tree.
+TREE_LATER := format scripts setup ci where
 # What other machines and places take: make test-elsewhere, with the second implementation.
 ELSEWHERE := arm musl windows bits32 build sdist pyodide
 LATER := $(PAGE_LATER) $(PACKAGE_LATER) $(TREE_LATER)
