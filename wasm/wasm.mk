@@ -31,7 +31,7 @@ by_name = $(foreach n,$(sort $(notdir $1)),$(filter %/$n,$1))
 WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run train graph ops equations mixers audit,$(call by_name,$(filter model/$(room)/%,$(MODEL_SRC)))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
-WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
+WASM_SRC := wasm/exports.c wasm/print.c wasm/copy.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
 # all but these, and WHOLE_ONLY_FUNCTIONS; wasm/elsewhere.c stands for what they define.
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,$(addprefix recurrent/,program program_plan recurrent state state_push) spectral/s4d) \
@@ -58,8 +58,9 @@ build/obj/emcc/$1/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $$(@D) && $$(WASM_CC) $$(WASM_CFLAGS) $$(WASM_LEVEL) $$(WASM_FLAGS_$1) $$(CPPFLAGS) -MMD -MP -c $$< -o $$@
 endef
 $(foreach kind,both wasm scalar threads,$(eval $(call wasm_objects,$(kind))))
-# $(call wasm_of,SOURCES,wasm or scalar): their objects
-wasm_of = $(patsubst %.c,build/obj/emcc/$2/%.o,$(filter kernels/%,$1)) $(patsubst %.c,build/obj/emcc/both/%.o,$(filter-out kernels/%,$1))
+# $(call wasm_of,SOURCES,wasm or scalar): their objects; those of WASM_LANES differ
+wasm_of = $(patsubst %.c,build/obj/emcc/$2/%.o,$(filter $(WASM_LANES),$1)) $(patsubst %.c,build/obj/emcc/both/%.o,$(filter-out $(WASM_LANES),$1))
+WASM_LANES := kernels/% wasm/copy.c
 # (checks.wasm plans programs of its own.)
 WASM_EXPORTED = mkdir -p $(@D) && awk -v make=exports -v also=smx_program_plan -v but='$1' -f scripts/kernels.awk $(filter-out %.awk %.mk,$^) >$@
 $(WASM_EXPORTS): kernels/kernels.txt wasm/exports.c scripts/kernels.awk wasm/wasm.mk

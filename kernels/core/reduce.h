@@ -89,14 +89,14 @@ V16_FOLD(v16_hmax, _mm256_max_ps, _mm_max_ps, vf_max, one_max)
 
 /*@ requires n <= MOST && \valid_read(x + (0 .. n - 1));
     PURE GIVES(word(\result) == row_sum_of(x, n)) */
-SMX_INLINE float row_sum(const float *x, size_t n) {
+SMX_TAIL float row_sum(const float *x, size_t n) {
     float s;
     V16_SUM(s, n, LOAD(x));
     return s;
 }
 /*@ requires n <= MOST && \valid_read(x + (0 .. n - 1)) && \valid_read(y + (0 .. n - 1));
     PURE */
-SMX_INLINE float row_dot(const float *x, const float *y, size_t n) {
+SMX_TAIL float row_dot(const float *x, const float *y, size_t n) {
     float s;
     V16_SUM(s, n, v16_mul(LOAD(x), LOAD(y)));
     return s;

@@ -451,18 +451,27 @@ SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf)
 // y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with
 // zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
-#if defined(__wasm__) && !defined(SMX_HOT) // the module is downloaded: one copy of the expression
+#if defined(__wasm__) && !defined(SMX_HOT)
+// The module is downloaded: one copy of the expression, a short tail by way of memory. (Where it is chosen
+// between addresses, not between values, these stay in registers.)
+SMX_TAIL const float *padded(float *room, const float *p, size_t n) {
+    memset(room, 0, 16 * sizeof *room);
+    return memcpy(room, p, n * sizeof *p);
+}
 #define V16_MAP(y, n, expression)                                                                            \
     do {                                                                                                     \
         for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                   \
             const size_t k_ = n_ - i_ < 16 ? n_ - i_ : 16;                                                   \
-            const v16 e_ = (expression);                                                                     \
-            if (k_ == 16)                                                                                    \
-                v16_store((y) + i_, e_);                                                                     \
-            else                                                                                             \
-                v16_store_n((y) + i_, e_, k_);                                                               \
+            float tail_[16], *to_ = k_ == 16 ? (y) + i_ : tail_;                                             \
+            v16_store(to_, (expression));                                                                    \
+            if (k_ < 16) memcpy((y) + i_, tail_, k_ * sizeof *tail_);                                        \
         }                                                                                                    \
     } while (0)
+#define LOAD(p)                                                                                              \
+    ({                                                                                                       \
+        float room_[16];                                                                                     \
+        v16_load(k_ == 16 ? (p) + i_ : padded(room_, (p) + i_, k_));                                         \
+    })
 #else
 #define V16_MAP(y, n, expression)                                                                            \
     do {                                                                                                     \
@@ -478,7 +487,7 @@ SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf)
             v16_store_n((y) + i_, (expression), k_);                                                         \
         }                                                                                                    \
     } while (0)
-#endif
 #define LOAD(p) (k_ == 16 ? v16_load((p) + i_) : v16_load_n((p) + i_, k_, 0.0f))
+#endif
 
 #endif

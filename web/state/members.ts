@@ -26,7 +26,7 @@ function refused(values: Values): { problem: Problem } | null {
     return { problem: { message, key, value, allowed } };
 }
 
-function createMember(values: Values, saved?: Saved): Member {
+function createMember(values: Values, saved?: Saved, queued = false): Member {
     const member: Member = { ticket: newId(), values, history: new History(), live: signal(OPENING) };
     const { ticket, live } = member;
     if (saved) member.history.add({ from: 0, losses: saved.losses, points: [...saved.points] });
@@ -35,7 +35,7 @@ function createMember(values: Values, saved?: Saved): Member {
         ? Promise.resolve(refusal)
         : saved
           ? pool().load(ticket, saved.bytes, saved.seconds)
-          : pool().open(ticket, textOfAll(lab(), [values]));
+          : pool().open(ticket, textOfAll(lab(), [values]), queued);
     void opening
         .catch((error: Error) => ({
             problem: { message: `it could not be opened: ${error.message}`, key: '', value: '', allowed: '' },
@@ -98,14 +98,16 @@ interface Origin {
     /** Where its members go on from. */
     saved?: readonly Saved[];
     file?: RunFile | null;
+    /** A queue trains it. */
+    queued?: boolean;
 }
 export function createEntry(
     values: Values,
     mark: Mark,
-    { id = newId(), saved, file = null }: Origin = {},
+    { id = newId(), saved, file = null, queued = false }: Origin = {},
 ): Entry {
     const from = saved ?? (file ? [file.saved] : []);
-    const members = repeats(values).map((own, i) => createMember(own, from[i]));
+    const members = repeats(values).map((own, i) => createMember(own, from[i], queued));
     return entryOf(id, mark, values, members, file);
 }
 /** The same run from its start: its first step, or the file that it was loaded from. */

@@ -18,7 +18,6 @@ export interface Trial {
     entry: Entry | null;
     status: 'waiting' | 'going' | 'done' | 'failed';
 }
-const AT_ONCE = Math.max(1, (navigator.hardwareConcurrency || 2) - 1); // as many as the pool has workers
 
 function leave(entry: Entry): void {
     guests.value = guests.peek().filter((other) => other !== entry);
@@ -26,7 +25,7 @@ function leave(entry: Entry): void {
 }
 
 function train(trial: Trial, hears: Hears, then: () => void): void {
-    const entry = (trial.entry = createEntry(trial.values!, trial.mark));
+    const entry = (trial.entry = createEntry(trial.values!, trial.mark, { queued: true }));
     trial.status = 'going';
     guests.value = [...guests.peek(), entry];
     const stop = effect(() => {
@@ -75,7 +74,7 @@ export function trainAll(trials: readonly Trial[], hears: Hears): () => void {
         const trial = trials.find(({ status }) => status === 'waiting');
         if (trial) train(trial, hears, next);
     };
-    for (let i = 0; i < AT_ONCE; i++) next();
+    for (let i = 0; i < pool().cores; i++) next();
     return () => {
         if (stopped) return;
         stopped = true;

@@ -1,6 +1,7 @@
-// pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
-// workers, and cores that have none over the threads of each, passes commands on, and replaces a worker that
-// dies.
+// pool.ts: the page's workers. The only file that talks to them: it spreads runs over as many as there are
+// cores but one, which the page draws with, and over the last core, too, what a queue trains (a view that
+// draws little); cores that have no worker over the threads of each. It passes commands on, and replaces a
+// worker that dies.
 import * as Comlink from 'comlink';
 import type { Evaluation, Lab, TableSummary } from '../../wasm/loader/seqmix.ts';
 import type {
@@ -40,8 +41,8 @@ interface Seat {
 export class Pool {
     readonly #lab: Lab;
     readonly #listener: Listener;
-    readonly #cores: number;
-    readonly #size: number;
+    /** Runs of a queue that train at once. */
+    readonly cores: number;
     readonly #seats: Seat[] = [];
     #pace = Infinity;
     #lengths = false;
@@ -51,8 +52,7 @@ export class Pool {
     constructor(lab: Lab, listener: Listener, cores = navigator.hardwareConcurrency || 2) {
         this.#lab = lab;
         this.#listener = listener;
-        this.#cores = cores;
-        this.#size = Math.max(1, cores - 1);
+        this.cores = cores;
     }
 
     #spawn(): Seat {
@@ -96,15 +96,16 @@ export class Pool {
     /** Workers that have runs, times the threads of each: no more than there are cores. */
     #shareCores(): void {
         const busy = this.#seats.filter(({ ids }) => ids.size > 0).length;
-        const threads = Math.max(1, Math.floor(this.#cores / Math.max(1, busy)));
+        const threads = Math.max(1, Math.floor(this.cores / Math.max(1, busy)));
         for (const { ready, host } of this.#seats) void ready.then(() => host.threads(threads));
     }
     #seat(id: number): Seat | undefined {
         return this.#seats.find(({ ids }) => ids.has(id));
     }
 
-    open(id: number, config: string): Promise<Opened | { problem: Problem }> {
-        return this.#admit(id, (host) => host.open(id, config));
+    /** `queued`: it may have the core that is kept for the page. */
+    open(id: number, config: string, queued = false): Promise<Opened | { problem: Problem }> {
+        return this.#admit(id, (host) => host.open(id, config), queued ? this.cores : undefined);
     }
     /** Go on with a saved run that has been trained for so many seconds. */
     load(id: number, bytes: Uint8Array, seconds: number): Promise<Opened | { problem: Problem }> {
@@ -113,12 +114,11 @@ export class Pool {
     async #admit(
         id: number,
         make: (host: Comlink.Remote<Host>) => Promise<Opened | { problem: Problem }>,
+        most = Math.max(1, this.cores - 1),
     ): Promise<Opened | { problem: Problem }> {
-        const least = this.#seats.length
-            ? this.#seats.reduce((a, b) => (b.ids.size < a.ids.size ? b : a))
-            : null;
-        const seat =
-            !least || (least.ids.size > 0 && this.#seats.length < this.#size) ? this.#spawn() : least;
+        const seats = this.#seats.slice(0, most);
+        const least = seats.length ? seats.reduce((a, b) => (b.ids.size < a.ids.size ? b : a)) : null;
+        const seat = !least || (least.ids.size > 0 && seats.length < most) ? this.#spawn() : least;
         seat.ids.add(id);
         this.#shareCores();
         await seat.ready;
