@@ -81,8 +81,16 @@ const fresh = (): Column[] =>
 
 /** The columns; null: the board was not opened yet. */
 export const board = signal<readonly Column[] | null>(null);
-/** Counts what has happened on it. */
+/** Counts what has happened on it, not more often than an eye follows: who draws takes a core from training. */
 export const news = signal(0);
+const REDRAWN_EVERY = 200; // milliseconds
+let due: ReturnType<typeof setTimeout> | null = null;
+function changed(): void {
+    due ||= setTimeout(() => {
+        due = null;
+        news.value++;
+    }, REDRAWN_EVERY);
+}
 let stop: (() => void) | null = null;
 
 export const openBoard = (): void => void (board.value ??= fresh());
@@ -118,7 +126,7 @@ async function answer(cell: Cell, { ticket }: Entry): Promise<void> {
     answering.delete(cell);
     if (!told || isProblem(told)) return;
     cell.example = told.sample;
-    news.value++;
+    changed();
 }
 async function keep(cell: Cell, entry: Entry): Promise<void> {
     const { members } = entry;
@@ -143,7 +151,7 @@ export function runBoard(): void {
     stop = trainAll(order, {
         news: (cell, entry) => hear(cell as Cell, entry),
         ended: (cell, entry) => keep(cell as Cell, entry),
-        changed: () => news.value++,
+        changed,
     });
 }
 export const stopBoard = (): void => stop?.();
