@@ -123,18 +123,21 @@ export function equations() {
 
 /**
  * What the lessons promise, from the claims in model/run/language/presets.c, and how long they take
- * natively, from docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus
- * (0: none), seeds on which it holds, seeds]], steps, seconds}}. What only a program can measure (answers
- * that are fed back) is left out.
+ * natively, from docs/presets.json, and in Chromium, from a step's time in docs/performance: {name: {claims:
+ * [[run, length (0: its own), metric, low, high, minus (0: none), seeds on which it holds, seeds]], steps,
+ * seconds, chromium (null: a run was not timed there)}}. What only a program can measure (answers that are
+ * fed back) is left out.
  */
 export function lessons(
     source = read('model/run/language/presets.c'),
     { measured, rates } = JSON.parse(read('docs/presets.json')),
+    timed = read('docs/performance/chromium.jsonl').trim().split('\n').map(JSON.parse),
 ) {
+    const stepTime = new Map(timed.map(({ name, median }) => [name.split(' ')[0], median])); // milliseconds
     const row = /\{"([\w-]+)", (\d+), "([^"]*)", "(\w+)", ([-\d.]+), ([-\d.]+), [01], (\d+)\}/g;
     const made = {};
     for (const [, name, run, changes, metric, low, high, minus] of source.matchAll(row)) {
-        const lesson = (made[name] ??= { claims: [], steps: 0, seconds: 0 });
+        const lesson = (made[name] ??= { claims: [], steps: 0, seconds: 0, chromium: 0 });
         if (metric === 'free') continue;
         const length = Number(/length=(\d+)/.exec(changes)?.[1] ?? 0);
         const isOf = (one) =>
@@ -151,9 +154,12 @@ export function lessons(
         ]);
     }
     const own = new Map(measured.map((one) => [`${one.preset} ${one.run}`, one]));
-    for (const { preset, steps, seconds } of own.values()) {
-        made[preset].steps = Math.max(made[preset].steps, steps);
-        made[preset].seconds = Math.round(10 * (made[preset].seconds + seconds)) / 10;
+    for (const { preset, run, steps, seconds } of own.values()) {
+        const lesson = made[preset];
+        const step = stepTime.get(`preset/${preset}/${run + 1}`);
+        lesson.steps = Math.max(lesson.steps, steps);
+        lesson.seconds = Math.round(10 * (lesson.seconds + seconds)) / 10;
+        lesson.chromium = step && lesson.chromium !== null ? lesson.chromium + (steps * step) / 1000 : null;
     }
     return made;
 }

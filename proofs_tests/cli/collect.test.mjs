@@ -214,6 +214,7 @@ test('--recheck finds a wrong bit of a weight, a fast=1 result under an exact na
         assert.match(refused.stderr, /--recheck .* is not allowed/);
         assert.equal(refused.stdout, ''); // before any work
     }
+    assert.match(collect(spoilt, '--draw', '2').stderr, /--draw needs --recheck N beside it/);
     // Results of fast=1 are a machine's own.
     assert.match(seqmix(['collect', file('fast'), '--recheck', '1']).stdout, /1 of the sample are of fast=1/);
 });

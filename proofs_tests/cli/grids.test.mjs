@@ -402,6 +402,8 @@ test('--equal: against the best of the baseline that has as many weights, to a t
         assert.match(stdout, says);
     }
     assert.match(seqmix('collect', out, '--equal', 'heads').stderr, /--equal/);
+    for (const command of ['collect', 'report'])
+        assert.match(seqmix(command, out, '--equal', 'weights').stderr, /--equal needs --baseline/);
 });
 
 test('where every rate is perfect the smallest is no edge', () => {

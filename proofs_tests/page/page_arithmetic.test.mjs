@@ -824,6 +824,16 @@ test('every claim of the presets reaches the page, but for answers that are fed 
     const rateOf = (stored) => lessons(row, stored).a.claims[0].slice(6);
     assert.deepEqual(rateOf({ measured, rates }), [2, 3]);
     assert.deepEqual(rateOf({ measured, rates: [{ ...rates[0], run: 0 }] }), [1, 1]);
+    // How long its runs take in a browser: steps of the time of one, unless one of them was not timed there.
+    const two = [
+        { ...measured[0], steps: 30 },
+        { ...measured[0], run: 0, steps: 20 },
+    ];
+    const inChromium = (...timed) => lessons(row, { measured: two, rates }, timed).a.chromium;
+    const [first, second] = [1, 2].map((run) => ({ name: `preset/a/${run} cat`, median: 100 * run }));
+    assert.equal(inChromium(first, second), 8);
+    assert.equal(inChromium(second), null);
+    assert.equal(inChromium({ name: 'preset/a/1 cat', skipped: 'no files' }, second), null);
 });
 
 test('each task of the page has a picture: of its example, what is read above what is asked', async () => {

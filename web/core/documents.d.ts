@@ -33,6 +33,8 @@ declare module 'virtual:lessons' {
         steps: number;
         /** All runs one after another, by the native program on one core. */
         seconds: number;
+        /** The same in Chromium, by one worker; null: some run was not timed there. */
+        chromium: number | null;
     }
     const lessons: Record<string, Promised>;
     export default lessons;

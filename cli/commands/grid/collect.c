@@ -292,6 +292,8 @@ static int collect(int argc, char **argv) {
     table t;
     if (cli_read_options(&cli_collect, argc, argv, &o)) return 2;
     if (!o.folder) return cli_usage_error(&cli_collect, "DIR, the folder that jobs were given with --out");
+    if (o.equal && !o.baseline) return cli_fail("collect: --equal needs --baseline KEY=VALUE beside it");
+    if (o.draw != 1 && !o.recheck) return cli_fail("collect: --draw needs --recheck N beside it");
     size_t rechecked;
     if (o.recheck && read_recheck(&o, 0, &rechecked)) return 2; // before tables are written
     const int left_out = table_read(&t, o.folder);

@@ -221,6 +221,7 @@ static int make_report(int argc, char **argv) {
     table t;
     if (cli_read_options(&cli_report, argc, argv, &o)) return 2;
     if (!o.folder) return cli_usage_error(&cli_report, "DIR, the folder that jobs were given with --out");
+    if (o.equal && !o.baseline) return cli_fail("report: --equal needs --baseline KEY=VALUE beside it");
     const int left_out = table_read(&t, o.folder);
     int status = left_out == 2 ? 2
                  : !t.n        ? table_fail_empty(&t, o.folder)

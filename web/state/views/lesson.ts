@@ -115,6 +115,7 @@ export interface Card {
     /** How long it takes, and what it needs. */
     takes: string;
 }
+const NOTHING_PROMISED = { steps: Infinity, seconds: Infinity, chromium: null };
 export const cards = (shelf: Shelf): Card[] => {
     const { presets } = lab().config;
     const order = SHELVES.flatMap(({ names }) => names as readonly string[]);
@@ -124,12 +125,14 @@ export const cards = (shelf: Shelf): Card[] => {
         .sort((a, b) => at(a.name) - at(b.name))
         .map(({ name, title, lesson: sentence }) => {
             // Nothing is promised of what asks for a text of the visitor's: it takes minutes.
-            const { steps, seconds } = promisedBy[name] ?? { steps: Infinity, seconds: Infinity };
+            const { steps, seconds, chromium } = promisedBy[name] ?? NOTHING_PROMISED;
             const long = steps > MOST_GENTLE;
-            // Measured is the native program, one run after another; a browser takes longer.
-            const time = long
-                ? `${duration(Math.max(1, seconds))} in the native program, longer here`
-                : `about ${duration(steps / GENTLE)}`;
+            // All runs, one after another, on the machine of docs/PERFORMANCE.md.
+            const time = !long
+                ? `about ${duration(steps / GENTLE)}`
+                : chromium
+                  ? `about ${duration(Math.max(1, chromium))} on one core`
+                  : `${duration(Math.max(1, seconds))} in the native program, longer here`;
             const { mnist } = known(configOf(name));
             const needs = mnist ? 'MNIST (a part is one press away), or drawn digits' : 'no files needed';
             const view = ELSEWHERE[name] ?? VIEW.view;
