@@ -1,5 +1,5 @@
-// copy.c: memcpy and memset sixteen bytes at a time, where there is SIMD: those of Emscripten's C library move
-// four, and rows of numbers are copied and zeroed in every step. (C11 7.24.2.1, 7.24.6.1)
+// copy.c: memcpy and memset sixteen bytes at a time, where there is SIMD: those of Emscripten's C library
+// move four, and rows of numbers are copied and zeroed in every step. (C11 7.24.2.1, 7.24.6.1)
 #include <stddef.h>
 #ifdef __wasm_simd128__
 #include <wasm_simd128.h>

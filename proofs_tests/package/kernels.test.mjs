@@ -140,6 +140,11 @@ const VARIANTS = [
             gates: 'fixed',
         },
     ],
+    // Every length of a last register that is not full, alone and after a full one.
+    ...Array.from({ length: 31 }, (_, i) => i + 1).flatMap((n) => [
+        ['add', { a: floats(n), b: floats(n), n }],
+        ['layernorm', usual('layernorm', { N: 2, D: 2 + n })], // of two it is constant
+    ]),
 ];
 
 const CALLS = [...Object.entries(CASES), ...VARIANTS];

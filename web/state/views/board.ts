@@ -81,7 +81,7 @@ const fresh = (): Column[] =>
 
 /** The columns; null: the board was not opened yet. */
 export const board = signal<readonly Column[] | null>(null);
-/** Counts what has happened on it, not more often than an eye follows: who draws takes a core from training. */
+/** Counts what has happened on it, not more often than an eye follows: drawing takes time from training. */
 export const news = signal(0);
 const REDRAWN_EVERY = 200; // milliseconds
 let due: ReturnType<typeof setTimeout> | null = null;
