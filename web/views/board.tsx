@@ -121,7 +121,7 @@ function Said() {
                 {judged} of {all} done, {held} as claimed.
             </>
         );
-    return <>Twelve models, trained here in a few minutes.</>;
+    return <>Twelve models, trained here in a minute or two.</>;
 }
 
 /** What came of a cell: learnt or not, and whether that is what is claimed. */
