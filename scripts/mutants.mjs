@@ -53,7 +53,7 @@ const MODULE = ['build/seqmix', 'build/wasm/seqmix-whole.wasm', 'build/wasm/seqm
 const SCRIPTS = {
     page_arithmetic: { file: 'proofs_tests/page/page_arithmetic.test.mjs', needs: ['build/seqmix'] },
     fields: { file: 'proofs_tests/package/fields.test.mjs', needs: MODULE },
-    typed_arrays: {
+    kernels: {
         file: 'proofs_tests/package/kernels.test.mjs',
         needs: [...MODULE, 'build/wasm/seqmix-scalar.wasm'],
     },
