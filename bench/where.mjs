@@ -223,7 +223,7 @@ export function stepsPage() {
         '',
         `Method: \`perf\` (Debian: linux-perf) looks 1,999 times a second of processor time at the instruction that runs while \`seqmix bench\` repeats the step,`,
         `${about.rounds} times ${about.seconds} s for each row, in turns (${about.date}, ${about.processor}); the file that it was compiled of, and those inlined there, say the kind; the share is`,
-        `the median of the rounds. With ${fewest} samples or more in a row, a share of 30 % has a standard error of ${(100 * Math.sqrt(0.21 / fewest)).toFixed(1)} percentage points. The rounds of a row differ in their most`,
+        `the median of the rounds. With ${fewest.toLocaleString('en')} samples or more in a row, a share of 30 % has a standard error of ${(100 * Math.sqrt(0.21 / fewest)).toFixed(1)} percentage points. The rounds of a row differ in their most`,
         `different column by ${(100 * ranges[ranges.length >> 1]).toFixed(1)} points in the middle row and by ${(100 * ranges.at(-1)).toFixed(1)} at most. The compiler mixes instructions of neighbouring lines, so columns that share a`,
         'function (softmax, scores) are less exact than the others. `make where` samples again.',
         '',

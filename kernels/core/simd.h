@@ -452,8 +452,8 @@ SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf)
 // zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
 #if defined(__wasm__) && !defined(SMX_HOT)
-// The module is downloaded: one copy of the expression, a short tail by way of memory. (Where it is chosen
-// between addresses, not between values, these stay in registers.)
+// The module is downloaded: one copy of the expression, a short tail through memory. (Choosing between two
+// addresses keeps values in registers; choosing between two values sent all of them through memory.)
 SMX_TAIL const float *padded(float *room, const float *p, size_t n) {
     memset(room, 0, 16 * sizeof *room);
     return memcpy(room, p, n * sizeof *p);

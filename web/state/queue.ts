@@ -1,6 +1,6 @@
 // queue.ts: trainings that a view has for itself, a few at a time, at full speed beside the page's runs: the
 // grid of a sweep, the cells of the board.
-import { effect } from '@preact/signals';
+import { effect, type Signal } from '@preact/signals';
 import type { Values } from '../core/config.ts';
 import type { Mark } from '../core/marks.ts';
 import { resting } from '../core/prefs.ts';
@@ -64,6 +64,18 @@ interface Hears {
     ended?(trial: Trial, entry: Entry): Promise<void>;
     /** Something is to be drawn anew. */
     changed(): void;
+}
+
+const REDRAWN_EVERY = 200; // milliseconds
+/** Counts `news` up, no more often than an eye follows: drawing takes time from training. */
+export function sparingly(news: Signal<number>): () => void {
+    let due: ReturnType<typeof setTimeout> | null = null;
+    return () => {
+        due ??= setTimeout(() => {
+            due = null;
+            news.value++;
+        }, REDRAWN_EVERY);
+    };
 }
 
 /** Train them in this order. What is given back stops those that have not ended. */

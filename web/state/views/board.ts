@@ -11,7 +11,7 @@ import { means, score } from '../history.ts';
 import { MARKS, OWNERS } from '../../core/marks.ts';
 import { newId } from '../members.ts';
 import { lab, pool } from '../page.ts';
-import { isTraining, trainAll, type Trial } from '../queue.ts';
+import { isTraining, sparingly, trainAll, type Trial } from '../queue.ts';
 import { resume } from '../roster.ts';
 import { runsOf, textOfAll } from '../setup.ts';
 import { openView } from '../viewing.ts';
@@ -81,16 +81,9 @@ const fresh = (): Column[] =>
 
 /** The columns; null: the board was not opened yet. */
 export const board = signal<readonly Column[] | null>(null);
-/** Counts what has happened on it, not more often than an eye follows: drawing takes time from training. */
+/** Counts what has happened on it. */
 export const news = signal(0);
-const REDRAWN_EVERY = 200; // milliseconds
-let due: ReturnType<typeof setTimeout> | null = null;
-function changed(): void {
-    due ||= setTimeout(() => {
-        due = null;
-        news.value++;
-    }, REDRAWN_EVERY);
-}
+const changed = sparingly(news);
 let stop: (() => void) | null = null;
 
 export const openBoard = (): void => void (board.value ??= fresh());

@@ -7,7 +7,7 @@ import type { Mark } from '../../core/marks.ts';
 import type { Entry } from '../entry.ts';
 import { means, score } from '../history.ts';
 import { lab, runs, view } from '../page.ts';
-import { isTraining, trainAll, type Trial } from '../queue.ts';
+import { isTraining, sparingly, trainAll, type Trial } from '../queue.ts';
 import { changed, ownKeys, sharedKeys, textOfAll } from '../setup.ts';
 
 /** Trainings of one grid, a run's seeds counted. */
@@ -103,6 +103,7 @@ export function planned(key: string, text: string): { values: string[] } | { why
 }
 
 let stop = (): void => {};
+const redrawn = sparingly(news);
 /** Train the grid in place of the one before. */
 export function startSweep(key: string, values: readonly string[]): void {
     stop();
@@ -119,7 +120,7 @@ export function startSweep(key: string, values: readonly string[]): void {
         values.flatMap((_, i) => rows.map((row) => row.cells[i]!)),
         {
             news: (cell, entry) => ((cell as Cell).line = lineOf(entry)),
-            changed: () => news.value++,
+            changed: redrawn,
         },
     );
 }
