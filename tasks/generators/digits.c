@@ -150,7 +150,10 @@ static int trace(point *curve, uint8_t *begins, const point *p, const uint8_t *f
     return m;
 }
 
-static double limit(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+static double limit(double x, double low, double high) {
+    x = low > x ? low : x; // an instruction each, no branch
+    return high < x ? high : x;
+}
 
 // Ink of the segment a-b with a round pen of this radius: full inside, falling to 0 over SOFT pixels around
 // the edge.
@@ -163,13 +166,12 @@ static void ink(double *paper, point a, point b, double radius) {
     int y1 = (int)limit(md_floor((a.y > b.y ? a.y : b.y) + reach), 0, SIDE - 1);
     for (int y = y0; y <= y1; y++)
         for (int x = x0; x <= x1; x++) {
-            if (paper[y * SIDE + x] == 1) continue;
-            double px = x + 0.5 - a.x, py = y + 0.5 - a.y;
+            double px = x + 0.5 - a.x, py = y + 0.5 - a.y, *at = paper + y * SIDE + x;
             double t = limit((px * dx + py * dy) * per_length2, 0, 1);
             double ex = px - t * dx, ey = py - t * dy, d2 = ex * ex + ey * ey;
             if (d2 >= reach * reach) continue;
             double level = limit((radius - md_sqrt(d2)) * per_soft + 0.5, 0, 1);
-            if (level > paper[y * SIDE + x]) paper[y * SIDE + x] = level;
+            *at = level > *at ? level : *at;
         }
 }
 
