@@ -361,6 +361,7 @@ static void gaps(void **state) {
 static void bad_settings(void **state) {
     (void)state;
     provide(0);
+    assert_int_equal(smx_data_provide("two.csv", "x,y\n1,2\n2,3\n", 12, &(smx_error){0}), 0);
     static const struct {
         const char *text, *key, *words;
     } cases[] = {
@@ -371,7 +372,9 @@ static void bad_settings(void **state) {
         {"file=rows.csv&inputs=kind&length=8", "inputs", "line 2 of kind says red"},
         {"file=rows.csv&inputs=x&target=kind&predict=number&length=8", "predict", "line 2 of kind says red"},
         {"file=rows.csv&length=21", "length", "1 to 20: the smaller part has 20 rows"},
-        {"file=rows.csv&length=32&ahead=90", "length", "1 to 0"},
+        {"file=rows.csv&length=1&ahead=20", "ahead", "at most 19: the smaller part has 20 rows"},
+        {"file=rows.csv&length=2&ahead=19", "length", "1 to 1: the smaller part has 20 rows"},
+        {"file=two.csv", "file", "more rows: 2 leave none"},
         {"file=rows.csv&length=64&held=windows", "length", "two windows"},
         {"file=", "file", "a file's name, or sample"},
     };
@@ -382,6 +385,7 @@ static void bad_settings(void **state) {
         if (strcmp(e.key, cases[i].key) || !strstr(e.message, cases[i].words))
             fail_msg("%s: %s: %s", cases[i].text, e.key, e.message);
     }
+    assert_int_equal(smx_data_provide("two.csv", NULL, 0, &(smx_error){0}), 0);
     forget();
 }
 

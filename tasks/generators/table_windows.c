@@ -203,9 +203,15 @@ static int divide(opening *o, table *t, size_t length) {
     if (o->s->held == HELD_END) {
         t->cut = t->rows - t->rows * share / 100;
         const size_t least = t->cut < t->rows - t->cut ? t->cut : t->rows - t->cut;
+        if (!least)
+            return config_fail(o->error, o->c, "file", "a table with more rows: %zu leave none to hold out",
+                               t->rows);
+        if (least <= t->ahead)
+            return config_fail(o->error, o->c, "ahead", "at most %zu: the smaller part has %zu rows",
+                               least - 1, least);
         if (!length || least < t->span)
-            return length_fail(o->error, length, "1 to %zu: the smaller part has %zu rows",
-                               least > t->ahead ? least - t->ahead : 0, least);
+            return length_fail(o->error, length, "1 to %zu: the smaller part has %zu rows", least - t->ahead,
+                               least);
         memset(o->held + t->cut, 1, t->rows - t->cut);
         return 0;
     }
