@@ -22,18 +22,6 @@ void evaluation_close(evaluation *e) {
     memset(e, 0, sizeof *e);
 }
 
-// Only what the task reads may differ: the model is what it was trained to be.
-static int same_model(const config *was, const config *is, smx_error *error) {
-    const config_key *k = config_difference(was, is, "task");
-    if (k)
-        return config_fail(error, is, k->name,
-                           "%s as in training: an evaluation changes keys of the task only",
-                           config_get(was, k->name));
-    if (was->common.task != is->common.task)
-        return config_fail(error, is, "task", "%s as in training", was->of_task.name);
-    return 0;
-}
-
 // Sequences at a time. Long ones come in smaller batches: no more rows than a training step has (or
 // EVAL_ROWS), so that an evaluation takes no more memory than training. No figure depends on it.
 static size_t batch_of(const smx_run *r, size_t L) {
@@ -50,7 +38,7 @@ static int prepare(smx_run *r, const char *changes, smx_error *error) {
     if (!e->changes) return config_fail(error, r->c, "length", "smaller: out of memory");
     strcpy(e->changes, changes);
     e->c = config_change(r->text, changes, error);
-    if (!e->c || same_model(r->c, e->c, error)) return -1;
+    if (!e->c || config_same_model(r->c, e->c, error)) return -1;
     const size_t L = e->c->common.length;
     if (batch_graph_open(&e->graph, GRAPH_EVAL, &r->weights, r->c, e->c, batch_of(r, L), L, error) ||
         batch_graph_plan(&e->graph, error))

@@ -330,14 +330,16 @@ int config_is_fallback(const config_key *key, const char *value) {
     return number_read(value, NULL) == number_read(key->fallback, NULL);
 }
 
-const config_key *config_difference(const config *a, const config *b, const char *group) {
-    for (size_t i = 0; i < a->n; i++) {
-        const config_value *v = &a->values[i];
-        const config_value *other = values_find(b, v->key->name);
-        if (v->said && strcmp(v->key->group, group) && (!other || strcmp(v->text, other->text)))
-            return v->key;
+int config_same_model(const config *was, const config *is, smx_error *error) {
+    for (size_t i = 0; i < was->n; i++) {
+        const config_value *v = &was->values[i], *other = values_find(is, v->key->name);
+        if (v->said && strcmp(v->key->group, "task") && (!other || strcmp(v->text, other->text)))
+            return config_fail(error, is, v->key->name,
+                               "%s as in training: an evaluation changes keys of the task only",
+                               config_get(was, v->key->name));
     }
-    return NULL;
+    if (was->common.task == is->common.task) return 0;
+    return config_fail(error, is, "task", "%s as in training", was->of_task.name);
 }
 
 int config_given(const config *c, const char *key) {

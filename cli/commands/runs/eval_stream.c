@@ -80,14 +80,8 @@ static int read_all(reading *r, smx_run *run, const config *c, size_t count, smx
 int eval_stream(smx_run *run, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
     config *was = config_parse(smx_run_config(run), 0, error), *c = NULL;
     if (was) c = config_change(smx_run_config(run), changes, error);
-    const config_key *other = c ? config_difference(was, c, "task") : NULL;
-    if (other)
-        config_fail(error, c, other->name, "%s as in training: an evaluation changes keys of the task only",
-                    config_get(was, other->name));
-    else if (c && was->common.task != c->common.task)
-        config_fail(error, c, "task", "%s as in training", was->of_task.name);
     reading r = {.task.task = c ? smx_task_of(c) : NULL};
-    int status = !c || other || was->common.task != c->common.task ? -1 : read_all(&r, run, c, count, error);
+    const int status = !c || config_same_model(was, c, error) ? -1 : read_all(&r, run, c, count, error);
     const double per_target = r.targets ? 1.0 / (double)r.targets : 0.0,
                  per_sequence = count ? 1.0 / (double)count : 0.0;
     if (!status)
