@@ -44,6 +44,7 @@ static void print_result(const result *r) {
                r->metric, r->choice, (unsigned long long)r->digest);
     else
         printf("%s %s %.6g, digest %016llx\n", r->name, r->metric, r->value, (unsigned long long)r->digest);
+    fflush(stdout); // the next job may take hours
 }
 
 // 1: there is a result, and it is printed; 0: there is none; 2 with the sentence printed.

@@ -35,6 +35,9 @@ int manifest_open(manifest *m, const char *path, smx_error *error) {
     m->cases = json_get(m->root, "cases");
     const char *wrong = NULL;
     if (!m->cases || m->cases->type != JSON_ARRAY) wrong = "it needs an array \"cases\"";
+    const json *version = json_get(m->root, "version");
+    if (version && (version->type != JSON_NUMBER || version->number != 1))
+        wrong = "\"version\" must be 1, the only one that this program can read";
     if (!(m->f64_tol > 0 && m->f64_tol <= 1e-6)) wrong = "\"f64_tol\" must be above 0 and at most 1e-6";
     static const char *const parts[] = {"params", "inputs", "outputs", "intermediates", "gradients"};
     for (const json *c = wrong ? NULL : m->cases->child; c && !wrong; c = c->next) {

@@ -1127,12 +1127,16 @@ test('compare: a set that cannot fail is refused', () => {
         const loose = set(`loose-${key}`, (one) => (one.outputs.y[key] = value));
         assert.equal(loose.status, value === 1e999 ? 0 : 2, key); // (JSON has no infinity: null is none)
     }
-    for (const f64_tol of [0, -1, 1.1e-6, 1e300]) {
-        const dir = newFolder();
-        writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ ...manifest, f64_tol }));
-        const [told] = [join(dir, 'manifest.json')];
-        refuses(/"f64_tol" must be above 0 and at most 1e-6/, 'compare', '--manifest', told, at('whole'));
-        refuses(/"f64_tol" must be above 0 and at most 1e-6/, 'judge', '--manifest', told, at('whole'));
+    const version = [{ version: 2 }, { version: '1' }, { version: null }];
+    for (const changed of [0, -1, 1.1e-6, 1e300].map((f64_tol) => ({ f64_tol })).concat(version)) {
+        const told = join(newFolder(), 'manifest.json');
+        writeFileSync(told, JSON.stringify({ ...manifest, ...changed }));
+        const why =
+            'version' in changed
+                ? /"version" must be 1, the only one/
+                : /"f64_tol" must be above 0 and at most 1e-6/;
+        refuses(why, 'compare', '--manifest', told, at('whole'));
+        refuses(why, 'judge', '--manifest', told, at('whole'));
     }
     // Nothing against nothing.
     const nothing = newFolder({ a: { shape: [0, 3], data: [] }, b: { shape: [0, 3], data: [] } });
