@@ -35,3 +35,19 @@ test('a text that is wrong is refused with its place', async () => {
         /eq, line 2, column 5: there is no function atention/,
     );
 });
+
+test('a text that the run would not read is refused: no other mixer is trained in its place', async () => {
+    const lab = await load({ whole: true });
+    const eq = 'y = attention(x @ w_q, x @ w_k, x @ w_v)';
+    for (const config of [{ eq }, { mixer: 'cat', eq }, `task=mqar&eq=${encodeURIComponent(eq)}`])
+        assert.throws(() => lab.open(config), {
+            name: 'SeqmixError',
+            message:
+                /^eq=y.* is a text for mixer=equations, and this run has mixer=cat, .*; allowed: mixer=equations$/,
+            key: 'eq',
+            value: eq,
+            allowed: 'mixer=equations',
+        });
+    lab.open({ mixer: 'equations', eq }).close();
+    lab.open('mixer=cat&eq=').close(); // (an empty one says nothing)
+});

@@ -1,5 +1,6 @@
 // lab.ts: one instance of the module: its config table and kernels, files for tasks, and runs.
 import { type Config, configText } from './config.js';
+import { SeqmixError } from './error.js';
 import { kernelsOf, type Kernels } from './kernels.js';
 import type { Memory } from './memory.js';
 import { checkBatch, fileBytes } from './numbers.js';
@@ -49,7 +50,19 @@ export class Lab {
     open(config: string | Config, { batch }: OpenOptions = {}): Run {
         const m = this.#memory;
         checkBatch(batch);
-        return new Run(m, m.found(m.withText(configText(config), (at) => m.x.lab_open(at))), batch);
+        const text = configText(config);
+        const run = new Run(m, m.found(m.withText(text, (at) => m.x.lab_open(at))), batch);
+        // (Other keys that a mixer does not read are welcome: runs of a grid share them.)
+        const eq = new URLSearchParams(text).get('eq');
+        if (!eq || run.value('eq') !== null) return run;
+        const mixer = run.value('mixer');
+        run.close();
+        throw new SeqmixError(
+            `eq=${eq.slice(0, 60)} is a text for mixer=equations, and this run has mixer=${mixer}, which does not read it; allowed: mixer=equations`,
+            'eq',
+            eq,
+            'mixer=equations',
+        );
     }
     /**
      * Open a checkpoint: with changes such as 'steps=900', and your own batches where it was trained on such.
