@@ -985,3 +985,24 @@ test('names at the ends of curves: apart, in order, between the edges, and other
     assert.deepEqual(page.apart([-5], 15, 0, 200), [0]);
     assert.deepEqual(page.apart([], 15, 0, 200), []);
 });
+
+test('what is drawn again takes turns: one part a frame, none in the first, each once', async (t) => {
+    const frames = [];
+    const { requestAnimationFrame } = globalThis;
+    globalThis.requestAnimationFrame = (part) => frames.push(part);
+    t.after(() => (globalThis.requestAnimationFrame = requestAnimationFrame));
+    const { inTurn, callOff } = await pageModule('core/turns');
+    const done = [];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => () => done.push(name));
+    const frame = () => {
+        const before = done.length;
+        frames.splice(0).forEach((part) => part());
+        return done.slice(before).join('');
+    };
+    [a, b, a, c].forEach(inTurn);
+    callOff(c);
+    assert.deepEqual([frame(), frame(), frame(), frame()], ['', 'a', 'b', '']);
+    assert.equal(frames.length, 0, 'no frame is asked for where nothing waits');
+    inTurn(() => inTurn(b));
+    assert.deepEqual([frame(), frame(), frame(), frame()], ['', '', '', 'b']);
+});

@@ -213,14 +213,14 @@ test('runs take turns by the time that they had, and a late one is not owed any'
     host.pause();
 });
 
-test('no more than one report in 60 ms', async () => {
+test('no more than one report in 100 ms', async () => {
     const { host, of, done } = await hosted();
     await host.open(1, `${RECALL}&steps=200`);
     host.play([1]);
     await done(1);
     const at = of(1).map((report) => report.at);
     assert.ok(at.length > 2);
-    for (let i = 1; i < at.length; i++) assert.ok(at[i] - at[i - 1] >= 60, `${at[i] - at[i - 1]} ms`);
+    for (let i = 1; i < at.length; i++) assert.ok(at[i] - at[i - 1] >= 100, `${at[i] - at[i - 1]} ms`);
 });
 
 test('other lengths are those of the task, with the numbers of an evaluation at each', async () => {

@@ -142,7 +142,8 @@ export class Curves {
         this.#range = [from, end];
         const tables = curves.map(({ xs, raw, low, high, line }) => [xs, raw, low, high, line]);
         const joined = tables.length ? uPlot.join(tables as uPlot.AlignedData[]) : [[]];
-        this.#plot.setData(joined as uPlot.AlignedData);
+        // (Else it draws in a microtask of its own, and nobody knows how long that took.)
+        this.#plot.batch(() => this.#plot.setData(joined as uPlot.AlignedData));
     }
 
     /** Lines across, then shapes on the curves, over them all. */

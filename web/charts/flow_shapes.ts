@@ -58,27 +58,6 @@ export function bars(
     });
 }
 
-/** A cell for each number of [columns][channels] that is not 0, `share` of the largest, from -1 to 1. */
-export function cells(
-    values: ArrayLike<number>,
-    channels: number,
-    all: readonly Column[],
-    height: number,
-): (Rect & { share: number })[] {
-    let top = 0;
-    for (let i = 0; i < values.length; i++) top = Math.max(top, Math.abs(values[i]!) || 0);
-    const tall = height / channels;
-    return all.flatMap(({ x, width }, token) =>
-        Array.from({ length: channels }, (_, c) => ({
-            x,
-            width,
-            y: c * tall,
-            height: tall,
-            share: top > 0 ? values[token * channels + c]! / top : 0,
-        })).filter(({ share }) => share !== 0),
-    );
-}
-
 export interface Link {
     from: number;
     to: number;

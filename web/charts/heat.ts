@@ -2,7 +2,7 @@
 // the page.
 import { HEAT } from './scale.ts';
 
-type Pixel = readonly [red: number, green: number, blue: number, opacity: number];
+export type Pixel = readonly [red: number, green: number, blue: number, opacity: number];
 
 /** One canvas pixel for each of rows x columns entries, the first row on top. */
 export function drawPixels(
@@ -24,7 +24,10 @@ export function drawPixels(
 /** Their bytes, row by row from the top. */
 export function pixelsOf(count: number, colour: (i: number) => Pixel): Uint8ClampedArray {
     const bytes = new Uint8ClampedArray(4 * count);
-    for (let i = 0; i < count; i++) bytes.set(colour(i), 4 * i);
+    for (let i = 0; i < count; i++) {
+        const pixel = colour(i);
+        for (let part = 0; part < 4; part++) bytes[4 * i + part] = pixel[part]!;
+    }
     return bytes;
 }
 

@@ -10,7 +10,8 @@ export const theme = signal<Theme>(THEMES.find((name) => name === found) ?? 'aut
 /** Counts changes of the colours that are drawn, for what is painted on canvases. */
 export const painted = signal(0);
 
-const system = () => matchMedia('(prefers-color-scheme: dark)');
+let query: MediaQueryList | undefined;
+const system = () => (query ??= matchMedia('(prefers-color-scheme: dark)'));
 /** The ground is dark now. */
 export const isDark = (): boolean => (theme.value === 'auto' ? system().matches : theme.value === 'dark');
 

@@ -13,7 +13,7 @@ import {
 } from '../../wasm/loader/seqmix.ts';
 import { MOST_THREADS } from '../../wasm/loader/sharing.ts';
 import { evaluate, every, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
-import { LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
+import { LENGTH_SHARE, LOOK_EVERY, REPORT_EVERY, SLICE } from './protocol.ts';
 import type {
     Confusion,
     Edits,
@@ -391,7 +391,7 @@ export class Host {
             this.#look = noLook(this.#watch, step, problemOf(error).message);
         }
         this.#lookStale = false;
-        this.#lookDue = this.#clock.now() + Math.max(2 * REPORT_EVERY, 9 * (this.#clock.now() - start));
+        this.#lookDue = this.#clock.now() + Math.max(LOOK_EVERY, 9 * (this.#clock.now() - start));
     }
 
     /** Tell the page what is new, unless it was told just now or has not taken the last telling yet. */

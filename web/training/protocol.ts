@@ -6,7 +6,9 @@ import type { ScanState } from '../../wasm/loader/verify.ts';
  * (milliseconds). */
 export const SLICE = 16;
 /** A worker reports no more often than this (milliseconds). */
-export const REPORT_EVERY = 60;
+export const REPORT_EVERY = 100;
+/** It looks at the sample that is watched no more often than this (milliseconds). */
+export const LOOK_EVERY = 120;
 /** Held-out draws are tried every so many steps, with so many answers where the FLOPs that takes allow
  * it. */
 export const EVALUATE_EVERY = 10;

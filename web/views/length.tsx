@@ -1,6 +1,5 @@
 // length.tsx: does a run still work on longer input than it was trained on? Accuracy against length, tried
 // again and again while the runs train.
-import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { shareTick } from '../charts/axes.ts';
 import { Curves, type Kind } from '../charts/curves.ts';
@@ -16,8 +15,8 @@ import { openCard } from '../state/start.ts';
 import { measuring } from '../state/watching.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
-import { painted } from '../core/theme.ts';
 import { Expected, LessonNow, LessonSeen } from './experiment/lesson_now.tsx';
+import { keepDrawn } from './frame/drawn_again.ts';
 import { RunName } from './frame/mark.tsx';
 import { Transport } from './frame/transport.tsx';
 
@@ -197,29 +196,12 @@ function Chart({
             format: shareTick,
             formatX: (length) => (length === trained ? `${length} trained` : String(length)),
         };
-        let chart: Curves | null = null;
-        let frame = 0;
-        const paint = () => {
-            frame = 0;
-            chart?.show(entries.map(curveOf), lengths[0] ?? 8, lengths[lengths.length - 1] ?? 64);
-        };
-        const shape = effect(() => {
-            void painted.value;
-            chart?.close();
-            const marks = entries.map(({ mark }) => mark);
-            chart = host.current && new Curves(host.current, kind, marks, () => {});
-            if (!frame) frame = requestAnimationFrame(paint);
-        });
-        const data = effect(() => {
-            for (const { live } of entries) void live.value;
-            if (!frame) frame = requestAnimationFrame(paint);
-        });
-        return () => {
-            shape();
-            data();
-            cancelAnimationFrame(frame);
-            chart?.close();
-        };
+        const marks = entries.map(({ mark }) => mark);
+        return keepDrawn(
+            () => host.current && new Curves(host.current, kind, marks, () => {}),
+            (chart) => chart.show(entries.map(curveOf), lengths[0] ?? 8, lengths[lengths.length - 1] ?? 64),
+            () => entries.forEach(({ live }) => void live.value),
+        );
     }, [entries, trained, key]);
     return (
         <div

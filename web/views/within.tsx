@@ -1,6 +1,6 @@
 // within.tsx: the Inside view: one run, one sample, every part of one block, now or at an earlier step of its
 // training.
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { futureClear, mapRows, roundTop } from '../charts/grid.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Look } from '../training/protocol.ts';
@@ -16,6 +16,7 @@ import { Nothing, Picker, Seen } from './inside/inside.tsx';
 import { find, Learnt } from './inside/learnt.tsx';
 import { Matrix } from './inside/matrix.tsx';
 import { asked } from './inside/sample.tsx';
+import { InTurn } from './frame/in_turn.tsx';
 import { Transport } from './frame/transport.tsx';
 
 const MOST_ROWS = 256; // of a sequence whose maps are shown step by step
@@ -111,29 +112,51 @@ function Parts({ now, entry }: { now: Look; entry: Entry }) {
             )}
             <section class="learnt" aria-labelledby="flow-title">
                 <h3 id="flow-title">How one answer comes about</h3>
-                <Flow
-                    look={now}
-                    values={entry.values}
-                    row={asked.value}
-                    head={view.value.head}
-                    setHead={(head) => setView({ head })}
-                />
+                <InTurn now={now} entry={entry}>
+                    {(look) => <Way now={look} entry={entry} />}
+                </InTurn>
             </section>
             <div class="within">
                 <section class="within-sample" aria-label="Example">
-                    <Seen now={now} entry={entry} />
+                    <InTurn now={now} entry={entry}>
+                        {(look) => <Seen now={look} entry={entry} />}
+                    </InTurn>
                     <Asking now={now} entry={entry} />
                 </section>
                 <div class="within-parts">
-                    <Hand now={now} entry={entry} />
-                    <Learnt now={now} values={entry.values} />
-                    <LasMaps now={now} entry={entry} />
-                    {now.heads > 1 && <Heads now={now} />}
-                    <Activations now={now} values={entry.values} />
-                    <Weights now={now} />
+                    <InTurn now={now} entry={entry}>
+                        {(look) => (
+                            <>
+                                <Hand now={look} entry={entry} />
+                                <Learnt now={look} values={entry.values} />
+                                <LasMaps now={look} entry={entry} />
+                                {look.heads > 1 && <Heads now={look} />}
+                            </>
+                        )}
+                    </InTurn>
+                    <InTurn now={now} entry={entry}>
+                        {(look) => (
+                            <>
+                                <Activations now={look} values={entry.values} />
+                                <Weights now={look} />
+                            </>
+                        )}
+                    </InTurn>
                 </div>
             </div>
         </>
+    );
+}
+
+function Way({ now, entry }: { now: Look; entry: Entry }) {
+    return (
+        <Flow
+            look={now}
+            values={entry.values}
+            row={asked.value}
+            head={view.value.head}
+            setHead={(head) => setView({ head })}
+        />
     );
 }
 
@@ -283,17 +306,18 @@ function Activations({ now, values }: { now: Look; values: Values }) {
 }
 
 function Weights({ now }: { now: Look }) {
+    const [open, setOpen] = useState(false);
     const own = now.tensors.filter(
         ({ weight, name }) => weight && (!name.startsWith('block') || name.startsWith(`block${now.block}.`)),
     );
     const gradients = new Map(now.tensors.map((tensor) => [tensor.name, tensor]));
     return (
-        <details class="learnt">
+        <details class="learnt" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
             <summary>
                 <h3>Weights and their gradients at the last step</h3>
             </summary>
             <div class="plots">
-                {own.flatMap((tensor) => {
+                {(open ? own : []).flatMap((tensor) => {
                     const gradient = gradients.get(`grad:${tensor.name}`);
                     const label = short(tensor.name, now.block);
                     return [

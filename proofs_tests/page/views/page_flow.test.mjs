@@ -6,7 +6,7 @@ import { load } from '../../../build/wasm/seqmix.js';
 import { pageModule } from '../bundle.mjs';
 
 const { filtered, outputOf, partOf, reachOf, stagesOf, stateOf, weightOf } = await pageModule('charts/flow');
-const { bars, cells, columnAt, columns, copyLinks, inBins, reaching, tapLinks, ENLARGED } =
+const { bars, columnAt, columns, copyLinks, inBins, reaching, tapLinks, ENLARGED } =
     await pageModule('charts/flow_shapes');
 const lab = await load({ whole: true });
 
@@ -265,12 +265,6 @@ test('bars, cells and links stand at their columns, as tall and thick as their n
         { token: 0, x: 0, width: 4, y: 20, height: 20 },
         { token: 2, x: 8, width: 4, y: 0, height: 40 },
         { token: 3, x: 12, width: 4, y: 30, height: 10 },
-    ]);
-    assert.deepEqual(cells([1, 0, -4, 2, 0, 0, 0, 4], 2, all, 10), [
-        { x: 0, width: 4, y: 0, height: 5, share: 0.25 },
-        { x: 4, width: 4, y: 0, height: 5, share: -1 },
-        { x: 4, width: 4, y: 5, height: 5, share: 0.5 },
-        { x: 12, width: 4, y: 5, height: 5, share: 1 },
     ]);
     assert.deepEqual(
         tapLinks([1, -0.5, 0.01], all, 30).map(({ from, to, d, wide, negative }) => [

@@ -1,7 +1,7 @@
 // curves.tsx: accuracy and loss of all runs, one pair of charts for each task, and what they read where the
 // pointer stands.
-import { effect, signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { computed, signal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Curves, type Kind } from '../../charts/curves.ts';
 import { AXIS_NAMES, formatX, lossTick, shareTick } from '../../charts/axes.ts';
 import { AXES, stepAt, type Axis, type Curve } from '../../charts/series.ts';
@@ -13,10 +13,10 @@ import { begun, groups, lab, playing, refused, view } from '../../state/page.ts'
 import { setView } from '../../state/viewing.ts';
 import { lossText } from '../../core/figures.ts';
 import { scoreText } from '../../state/wording.ts';
-import { painted } from '../../core/theme.ts';
 import { Export } from './export.tsx';
 import { Expected } from './lesson_now.tsx';
 import { play } from '../../state/transport.ts';
+import { keepDrawn } from '../frame/drawn_again.ts';
 import { RunName } from '../frame/mark.tsx';
 import { endOf, isRegression, ofAccuracy, ofLoss, trackOf } from './plotted.ts';
 
@@ -86,6 +86,10 @@ function Options() {
     );
 }
 
+/** (Asked anew at every report, drawn anew when the answer changes.) */
+const useRegression = (entries: readonly Entry[]): boolean =>
+    useMemo(() => computed(() => isRegression(entries)), [entries]).value;
+
 interface FigureProps {
     entries: readonly Entry[];
     several: boolean;
@@ -105,7 +109,7 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
         <figure>
             <figcaption>
                 <Heading>
-                    {isRegression(entries) ? 'R²' : 'Accuracy'}{' '}
+                    {useRegression(entries) ? 'R²' : 'Accuracy'}{' '}
                     {several ? 'held out' : 'on sequences never trained on'}
                 </Heading>
             </figcaption>
@@ -134,7 +138,7 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
 
 function Group({ entries, several }: { entries: readonly Entry[]; several: boolean }) {
     const { x, log } = view.value;
-    const regression = isRegression(entries);
+    const regression = useRegression(entries);
     const task = taskTitle(lab(), entries[0]!.values);
     const Heading = several ? 'h3' : 'h2';
     const loss: Kind = {
@@ -190,52 +194,17 @@ interface ChartProps {
     label: string;
 }
 
-let lastPaint = -1; // the frame in which a chart was painted: one a frame, so that none is a long one
-
-/** Painted at most once per frame, and no more often than it takes ten times over. */
 function Chart({ kind, curves, entries, label }: ChartProps) {
     const host = useRef<HTMLDivElement>(null);
     const { x, log, smooth } = view.value;
     useEffect(() => {
-        const show = (value: number | null) => (hover.value = value);
-        let chart: Curves | null = null;
-        let frame = 0;
-        let due = 0;
-        const paint = (now: number) => {
-            frame = 0;
-            if (now < due || now === lastPaint) {
-                frame = requestAnimationFrame(paint);
-                return;
-            }
-            lastPaint = now;
-            const start = performance.now();
-            chart?.show(curves(entries), 0, endOf(entries));
-            due = now + 10 * (performance.now() - start);
-        };
-        const shape = effect(() => {
-            void painted.value;
-            chart?.close();
-            chart =
-                host.current &&
-                new Curves(
-                    host.current,
-                    kind,
-                    entries.map(({ mark }) => mark),
-                    show,
-                );
-            due = 0;
-            if (!frame) frame = requestAnimationFrame(paint);
-        });
-        const data = effect(() => {
-            for (const { members } of entries) for (const { live } of members) void live.value;
-            if (!frame) frame = requestAnimationFrame(paint);
-        });
-        return () => {
-            shape();
-            data();
-            cancelAnimationFrame(frame);
-            chart?.close();
-        };
+        const point = (value: number | null) => (hover.value = value);
+        const marks = entries.map(({ mark }) => mark);
+        return keepDrawn(
+            () => host.current && new Curves(host.current, kind, marks, point),
+            (chart) => chart.show(curves(entries), 0, endOf(entries)),
+            () => entries.forEach(({ members }) => members.forEach(({ live }) => void live.value)),
+        );
     }, [entries, x, log, smooth]);
     return (
         <div class="chart" ref={host} role="img" aria-label={`${label}; the table below has the numbers.`} />

@@ -4,7 +4,6 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Stage } from '../../charts/flow.ts';
 import {
     bars,
-    cells,
     columnAt,
     columns,
     copyLinks,
@@ -12,11 +11,13 @@ import {
     reaching,
     tapLinks,
     type Column,
+    type Link,
 } from '../../charts/flow_shapes.ts';
-import { signedColour } from '../../charts/diverging.ts';
+import { drawSigned } from '../../charts/diverging.ts';
+import { turned } from '../../charts/grid.ts';
 import { greys } from '../../core/digit.ts';
 import { round, signed } from '../../core/figures.ts';
-import { isDark, painted } from '../../core/theme.ts';
+import { painted } from '../../core/theme.ts';
 import type { Values } from '../../core/config.ts';
 import { lab } from '../../state/page.ts';
 import { taskOf } from '../../state/setup.ts';
@@ -205,6 +206,7 @@ export function Cells({
     point,
 }: BandProps & { values: Float32Array; channels: number; label: string; ink?: boolean }) {
     const canvas = useRef<HTMLCanvasElement>(null);
+    const small = useRef<HTMLCanvasElement>(null); // one pixel for each number
     const [width, setWidth] = useState(0);
     const height = cellsHeight(channels);
     useLayoutEffect(() => {
@@ -218,18 +220,20 @@ export function Cells({
     useLayoutEffect(() => {
         const context = canvas.current!.getContext('2d');
         if (!context || !width) return;
+        const shown = ink ? Float32Array.from(greys(values)) : values;
+        const most = shown.reduce((top, value) => Math.max(top, Math.abs(value) || 0), 0);
+        const image = (small.current ??= document.createElement('canvas'));
+        drawSigned(image, turned(shown, count, channels), channels, count, most);
         const scale = devicePixelRatio || 1;
         context.canvas.width = Math.round(width * scale);
         context.canvas.height = Math.round(height * scale);
         context.scale(scale, scale);
-        const dark = isDark();
-        const shown = ink ? Float32Array.from(greys(values)) : values;
-        const places = columns(count, width, pointed);
-        for (const { x, y, width: wide, height: tall, share } of cells(shown, channels, places, height)) {
-            const [red, green, blue, opacity] = signedColour(share, 1, dark);
-            context.fillStyle = `rgb(${red} ${green} ${blue} / ${opacity / 255})`;
-            context.fillRect(x, y, wide, tall);
-        }
+        context.imageSmoothingEnabled = false;
+        if (pointed === null) context.drawImage(image, 0, 0, width, height);
+        else
+            columns(count, width, pointed).forEach(({ x, width: wide }, i) =>
+                context.drawImage(image, i, 0, 1, channels, x, 0, wide, height),
+            );
     });
     const hear = (event: PointerEvent) => point(pointedAt(event, count, pointed));
     return (
@@ -287,6 +291,17 @@ export function Copy({
         </>
     );
 }
+/** Lines that look alike as one: hundreds of elements are slow to draw again and again. */
+function strokes(links: readonly Link[], at: number): { look: string; wide: number; d: string }[] {
+    const found = new Map<string, { look: string; wide: number; d: string }>();
+    for (const { to, d, wide, negative } of links) {
+        const look = `link${negative ? ' minus' : ''}${to === at ? ' near' : ''}`;
+        const same = found.get(`${look} ${wide}`);
+        if (same) same.d += d;
+        else found.set(`${look} ${wide}`, { look, wide, d });
+    }
+    return [...found.values()];
+}
 function Taps({ stage, title, band, at }: { stage: Of<'taps'>; title: string; band: BandProps; at: number }) {
     const most = mostOf(stage.taps.map(Math.abs));
     return (
@@ -297,13 +312,8 @@ function Taps({ stage, title, band, at }: { stage: Of<'taps'>; title: string; ba
                 label={`${title}: ${Array.from(stage.taps, (tap) => round(tap)).join(', ')}`}
             >
                 {(places, height) =>
-                    tapLinks(stage.taps, places, height).map(({ from, to, d, wide, negative }) => (
-                        <path
-                            key={`${from} ${to}`}
-                            class={`link${negative ? ' minus' : ''}${to === at ? ' near' : ''}`}
-                            d={d}
-                            stroke-width={wide}
-                        />
+                    strokes(tapLinks(stage.taps, places, height), at).map(({ look, d, wide }, i) => (
+                        <path key={i} class={look} d={d} stroke-width={wide} />
                     ))
                 }
             </Band>

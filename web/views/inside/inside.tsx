@@ -11,6 +11,7 @@ import { taskOf } from '../../state/setup.ts';
 import { setView } from '../../state/viewing.ts';
 import { nameOf } from '../../state/wording.ts';
 import { AttentionMap } from './map.tsx';
+import { InTurn } from '../frame/in_turn.tsx';
 import { RunName } from '../frame/mark.tsx';
 import { asked, Answer, questionsOf, Tokens } from './sample.tsx';
 import { SampleNumber, Stepper } from '../frame/stepper.tsx';
@@ -36,7 +37,9 @@ export function Inside() {
                     This example cannot be shown: {now.problem}
                 </p>
             ) : now ? (
-                <Seen now={now} entry={entry} />
+                <InTurn now={now} entry={entry}>
+                    {(taken) => <Seen now={taken} entry={entry} />}
+                </InTurn>
             ) : (
                 <Nothing entry={entry} what="The example" />
             )}
