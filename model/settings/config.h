@@ -63,8 +63,8 @@ const char *config_get(const config *c, const char *key);
 int config_is_fallback(const config_key *key, const char *value);
 // The config as its block i sees it, `view` or c itself; it lives as long as both.
 const config *config_of_block(const config *c, size_t i, config *view);
-// Does `is`, a change of the text of `was`, differ in keys of the task alone, so that a model trained as `was`
-// can be judged as `is`? 0, or -1 with the error that names the key.
+// Does `is`, a change of the text of `was`, differ in keys of the task alone, so that a model trained as
+// `was` can be judged as `is`? 0, or -1 with the error that names the key.
 int config_same_model(const config *was, const config *is, smx_error *error);
 
 // For follow_length. Does the value stand in the text or its preset (1), or does it come from defaults and
