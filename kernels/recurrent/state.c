@@ -122,7 +122,7 @@ SMX_INLINE void ask(wanted *a, size_t lines) {
 #endif
 // product(), asking between its parts: of 16 columns, and of 16 rows where its sums are long.
 /*@ requires m <= MOST && n <= MOST && k <= MOST && k * cx <= MOST && k * rb <= MOST;
-    requires in_product: m > 0 && n > 0 ==> IN_PRODUCT(x, rx, cx, m, n, k);
+    requires m > 0 && n > 0 ==> IN_PRODUCT(x, rx, cx, m, n, k);
     requires ASKS(a);
     assigns INTO(c), ASKED(a); */
 static void asking_product(wanted *a, float *c, size_t ldc, const float *x, size_t rx, size_t cx,
@@ -152,8 +152,8 @@ SMX_INLINE v16 load_part(const float *x, size_t columns) {
     return columns == 16 ? v16_load(x) : v16_load_n(x, columns, 0.0f);
 }
 // n rows of `width`, padded with zeros to `padded` columns and to whole blocks of rows.
-/*@ requires n <= ROWS && padded == GROUPS(width) && SIZED(ROWS, padded) && SIZED(n, stride);
-    requires in_rows: \valid(to + (0 .. ROWS * padded - 1)) && READ_ROWS(from, n, stride, width);
+/*@ requires n <= ROWS && padded == GROUPS(width) && SIZED(ROWS, padded) && SIZED(ROWS, stride);
+    requires \valid(to + (0 .. ROWS * padded - 1)) && READ_ROWS(from, n, stride, width);
     assigns to[0 .. ROWS * padded - 1]; */
 static void load_rows(float *to, const float *from, size_t stride, size_t n, size_t width, size_t padded) {
     /*@ loop invariant 0 <= t <= ROWS; loop assigns t, to[0 .. ROWS * padded - 1]; loop variant ROWS - t; */
@@ -553,34 +553,18 @@ static void want_state(wanted *a, const call *c, const float *state, size_t part
     want(a, state + at * c->l.dvp, c->l.dvp, smx_min(rows, dk - at), c->l.dvp);
 }
 // Everything of a block but the state after it.
-/*@ requires \valid(w) && BLOCK_AT(w, c) && INPUTS(c, c->p) && ASKS_FOR(a, w, c) && OF_KEYS(work);
-    requires 0 < w->n <= ROWS && row + w->n <= c->p->B * c->p->L && h < c->p->H;
-    requires \valid_read(lanes + (0 .. 15));
-    requires c->delta ==> \valid_read(w->state + (0 .. c->p->dk * c->l.dvp - 1));
-    assigns LOADED(w), INTO(work), ASKED(a);
-    ensures SIZED(ROWS, w->ldu) && READ_ROWS(w->u, ROWS, w->ldu, c->l.dvp); */
 static void load_block(block *w, const call *c, float *work, size_t row, size_t h, wanted *a) {
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
     const size_t dvp = l->dvp, values = (row * p->H + h) * p->dv, stride = p->H * p->dv;
     const int plain = !c->delta && !c->beta; // u is v
-    /*@ HEAD(row, w->n, h, p->H, p->dv) */
-    /*@ assert whole: (ROWS * l->dkp) % 16 == 0 && (size_t)(ROWS * l->dkp) == ROWS * l->dkp; */
-    /*@ assert whole: (ROWS * dvp) % 16 == 0 && (size_t)(ROWS * dvp) == ROWS * dvp; */
-    /*@ assert product_within(w->n, p->B * p->L, p->H * p->dv); */
-    /*@ assert rows: stride == p->H * p->dv && values == (row * p->H + h) * p->dv; */
-    /*@ assert rows: w->n * stride <= MOST; */
-    /*@ assert rows: values + (w->n - 1) * stride + p->dv <= p->B * p->L * (p->H * p->dv); */
     if (plain && w->n == ROWS && p->dv == dvp) {
         w->u = c->v + values, w->ldu = stride;
-        /*@ OF_U */
     } else {
         load_rows(w->miss, c->v + values, stride, w->n, p->dv, dvp);
         w->u = plain ? w->miss : w->written, w->ldu = dvp;
-        /*@ OF_U */
     }
-    /*@ loop invariant 0 <= t <= ROWS; loop assigns t, w->beta[0 .. ROWS - 1]; loop variant ROWS - t; */
-    for (size_t t = 0; t < ROWS; t++) /*@ HEAD_OF_ROW */
+    for (size_t t = 0; t < ROWS; t++)
         w->beta[t] = t >= w->n ? 0.0f : c->beta ? c->beta[(row + t) * p->H + h] : 1.0f;
     if (p->gates == SMX_GATES_CHANNEL)
         load_keys(w, c, row, h, a, 1);
@@ -626,9 +610,6 @@ static void store_state(float *to, const float *from, const call *c) {
         memcpy(to + i * c->p->dv, from + i * c->l.dvp, c->p->dv * sizeof *to);
 }
 
-/*@ requires LAYOUT(c) && INPUTS(c, c->p) && \separated(c, c->p) && \valid_read(lanes + (0 .. 15));
-    requires OUTPUTS(c->p, c->l.size) && \valid(scratch + (0 .. c->l.floats - 1));
-    assigns INTO(y), INTO(last), INTO(states), INTO(scratch); */
 static void forward(float *restrict y, float *restrict last, float *restrict states, const float *start,
                     float *scratch, const call *c) {
     const smx_state *p = c->p;
@@ -636,59 +617,21 @@ static void forward(float *restrict y, float *restrict last, float *restrict sta
     const size_t outer = p->dk * p->dv;
     float *work = scratch + l->work;
     if (!p->L) states = NULL; // no segment, no place for its state
-    /*@ assert outer == p->dk * p->dv && reaches(p->H, p->H + 1, l->size); */
-    /*@ assert 0 <= p->H * l->size <= MOST; */
-    /*@ assert ROWS * l->dkp == (size_t)(ROWS * l->dkp) && ROWS * l->dkp % 16 == 0; */
-    /*@ assert \valid(work + (0 .. ROWS * l->dkp - 1)); */
-    /*@ assert lies(work, scratch, l->work) && lies(scratch + l->states, scratch, l->states); */
-    /*@ loop invariant 0 <= b <= p->B && KEPT(b * SEGMENTS(p->L));
-        loop assigns b, states, INTO(y), INTO(last), INTO(\at(states, Pre)), INTO(scratch);
-        loop variant p->B - b; */
     for (size_t b = 0; b < p->B; b++) {
-        /*@ SEQUENCE */
-        /*@ SEGMENT(b * SEGMENTS(p->L)) */
-        /*@ loop invariant 0 <= h <= p->H;
-            loop assigns h, INTO(\at(states, Pre)), INTO(scratch);
-            loop variant p->H - h; */
-        for (size_t h = 0; h < p->H; h++) /*@ STATE_OF_HEAD */
+        for (size_t h = 0; h < p->H; h++)
             load_state((states ? states : scratch + l->states) + h * l->size,
                        start ? start + (b * p->H + h) * outer : NULL, c);
-        /*@ loop invariant 0 <= t0 < p->L + STATE_SEGMENT && t0 % STATE_SEGMENT == 0;
-            loop invariant KEPT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT);
-            loop invariant p->L <= t0 ==> KEPT((b + 1) * SEGMENTS(p->L));
-            loop assigns t0, states, INTO(y), INTO(\at(states, Pre)), INTO(scratch);
-            loop variant p->L + STATE_SEGMENT - t0; */
         for (size_t t0 = 0; t0 < p->L; t0 += STATE_SEGMENT) {
             const size_t end = smx_min(p->L, t0 + STATE_SEGMENT);
-            /*@ assert t0 < end <= p->L; */
-            /*@ SEGMENT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
-            /*@ loop invariant 0 <= h <= p->H;
-                loop assigns h, INTO(y), INTO(\at(states, Pre)), INTO(scratch);
-                loop variant p->H - h; */
             for (size_t h = 0; h < p->H; h++) { // heads take turns: whole rows are read while they are near
-                /*@ STATE_OF_HEAD */
                 float *carried = scratch + l->states + h * l->size;
-                /*@ NEXT_SEGMENT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
                 float *kept = states && end < p->L ? states + (p->H + h) * l->size : carried; // at the end
                 block w = block_at(c, scratch, 0, 0);
                 w.state = states ? states + h * l->size : carried;
-                /*@ assert carried: \valid(carried + (0 .. l->size - 1)); */
-                /*@ assert kept: \valid(kept + (0 .. l->size - 1)); */
-                /*@ assert into: lies(carried, scratch, l->states + (size_t)(h * l->size)); */
-                /*@ assert into: kept == carried || KEPT_AT(kept); */
-                /*@ loop invariant t0 <= t < end + ROWS;
-                    loop invariant IN_BLOCK(w, c) && PLACED(w, scratch);
-                    loop invariant \valid_read(w.state + (0 .. l->size - 1));
-                    loop assigns t, w.n, w.u, w.ldu, w.steady, w.state, INTO(y), INTO(\at(states, Pre)),
-                        INTO(scratch);
-                    loop variant end + ROWS - t; */
                 for (size_t t = t0; t < end; t += ROWS) {
                     const size_t row = b * p->L + t;
                     wanted a = {0};
                     w.n = smx_min(ROWS, p->L - t);
-                    /*@ assert t + ROWS == (size_t)(t + ROWS); */
-                    /*@ assert tail: row == b * p->L + t && 0 < w.n <= ROWS && row + w.n <= p->B * p->L; */
-                    /*@ HEAD(row, w.n, h, p->H, p->dv) */
                     want(&a, y + (row * p->H + h) * p->dv, p->H * p->dv, w.n, p->dv);
                     if (kept != carried) want_state(&a, c, kept, (t - t0) / ROWS);
                     if (h + 1 < p->H)
@@ -698,30 +641,18 @@ static void forward(float *restrict y, float *restrict last, float *restrict sta
                     load_block(&w, c, work, row, h, &a);
                     times(work, w.q, w.decay, ROWS * l->dkp);
                     float *to = y + (row * p->H + h) * p->dv;
-                    /*@ assert ROWS_OF(to, w.n, p->H * p->dv, p->dv); */
-                    /*@ assert part(0, w.n, ROWS, l->dkp) && 0 <= p->H * p->dv <= MOST; */
-                    /*@ assert asked: (w.n - 1) * l->dkp <= MOST; */
-                    /*@ assert asked: (w.n - 1) * (p->H * p->dv) + p->dv <= MOST; */
-                    /*@ assert read: \valid_read(work + (0 .. (w.n - 1) * l->dkp + (p->dk - 1))); */
-                    /*@ assert read: 0 < p->dk ==>
-                            \valid_read(w.state + (0 .. (p->dk - 1) * l->dvp + p->dv - 1)); */
                     asking_product(&a, to, p->H * p->dv, work, l->dkp, 1, w.state, l->dvp, w.n, p->dv, p->dk,
                                    0);
                     asking_product(&a, to, p->H * p->dv, w.reads, ROWS, 1, w.u, w.ldu, w.n, p->dv, ROWS, 1);
                     float *after = t + ROWS < end ? carried : kept;
-                    /*@ assert into: after == carried || KEPT_AT(after); */
                     write_block(after, &w, c, &a);
                     w.state = after;
                     ask(&a, SIZE_MAX);
                 }
             }
-            /*@ PAST_SEGMENT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
             if (states) states += p->H * l->size;
-            /*@ NOW_PAST(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
         }
-        /*@ PAST_SEQUENCE */
-        /*@ loop invariant 0 <= h <= p->H; loop assigns h, INTO(last); loop variant p->H - h; */
-        for (size_t h = 0; h < p->H && last; h++) /*@ STATE_OF_HEAD */
+        for (size_t h = 0; h < p->H && last; h++)
             store_state(last + (b * p->H + h) * outer, scratch + l->states + h * l->size, c);
     }
 }
@@ -1078,15 +1009,10 @@ static void backward(const gradients *d, const float *states, float *scratch, co
 static call call_of(const smx_state_rows *x, const smx_state *p, int delta, int backward) {
     return (call){p, state_layout_of(p, backward), delta, x->q, x->k, x->v, x->beta, x->g, x->erase};
 }
-/*@ requires \valid_read(x) && \valid_read(p) && SIZED_STATES(p) && INPUTS(x, p);
-    requires OUTPUTS(p, p->dk * GROUPS(p->dv));
-    requires \valid(scratch + (0 .. FORWARD_FLOATS(p) - 1));
-    assigns INTO(y), INTO(last), INTO(states), INTO(scratch); */
 SMX_COPY(void, gla_fwd)
 (float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x, const float *start,
  void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 0, 0);
-    /*@ SIZED_CALL */
     forward(y, last, states, start, scratch, &c);
 }
 SMX_COPY(void, gla_bwd)
@@ -1095,15 +1021,10 @@ SMX_COPY(void, gla_bwd)
     const call c = call_of(x, p, 0, 1);
     backward(&(gradients){dx, dstart, dy, dlast}, states, scratch, &c);
 }
-/*@ requires \valid_read(x) && \valid_read(p) && SIZED_STATES(p) && INPUTS(x, p);
-    requires OUTPUTS(p, p->dk * GROUPS(p->dv));
-    requires \valid(scratch + (0 .. FORWARD_FLOATS(p) - 1));
-    assigns INTO(y), INTO(last), INTO(states), INTO(scratch); */
 SMX_COPY(void, delta_fwd)
 (float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x, const float *start,
  void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 1, 0);
-    /*@ SIZED_CALL */
     forward(y, last, states, start, scratch, &c);
 }
 SMX_COPY(void, delta_bwd)
