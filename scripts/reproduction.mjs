@@ -247,7 +247,8 @@ function opening(all) {
     const counted = (list) => {
         const count = (verdict) => list.filter((claim) => claim.verdict === verdict).length;
         const tried = list.length - count('not run');
-        const outcome = `${count('holds')} hold, ${count('does not hold')} do not, and of ${count('cannot tell')} these runs cannot tell`;
+        const [held, not] = [count('holds'), count('does not hold')];
+        const outcome = `${held} ${held === 1 ? 'holds' : 'hold'}, ${not} ${not === 1 ? 'does' : 'do'} not, and of ${count('cannot tell')} these runs cannot tell`;
         return tried
             ? `${tried} of ${list.length} statements were tried: ${outcome}.`
             : `none of ${list.length} statements was tried.`;
