@@ -81,7 +81,7 @@ int value_read(const config_language *l, const config_key *key, const char *text
     char allowed[256];
     allowed_text(l, key, allowed, sizeof allowed);
     return error_about(e, key->name, text, allowed, "%s=%.80s is not allowed: %s must be %s%s", key->name,
-                       text, key->name, allowed, strchr(text, '=') ? "; & stands between keys" : "");
+                       text, key->name, allowed, strchr(text, '=') ? "; keys are separated by &" : "");
 }
 
 void value_keep(void *settings, const config_key *key, const char *text, double x) {

@@ -617,7 +617,7 @@ const wrong = [
     [['train', recall, '--save', join(folder, 'no', 'such', 'folder')], /cannot be written/],
     [['eval'], /checkpoint/],
     [['eval', file('junk')], /not a checkpoint/],
-    [['train', 'mixer=cat,task=mqar'], /mixer=cat,task=mqar is not allowed: .*; & stands between keys/],
+    [['train', 'mixer=cat,task=mqar'], /mixer=cat,task=mqar is not allowed: .*; keys are separated by &/],
     [['train', 'mixer=cta'], /is not allowed: mixer must be one of [^;]*equations$/m],
     [['data', 'task=mqar'], /--out/],
     [['data', 'task=mqar', '--out', file('junk')], /not a folder/],

@@ -242,8 +242,10 @@ onPage(
             }),
         );
         assert.equal(gaps.length, 2);
-        for (const of of gaps)
-            assert.ok(Math.min(...of) >= 110, `${of.map(Math.round)} ms between two drawings`);
+        for (const times of gaps) {
+            assert.ok(times.length > 3, `a chart was drawn ${times.length + 1} times`);
+            assert.ok(Math.min(...times) >= 110, `${times.map(Math.round)} ms between two drawings`);
+        }
 
         // In the frame after the choice both have their curves: as much ink as before.
         await pause(300);
