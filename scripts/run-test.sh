@@ -203,7 +203,8 @@ printf '%-6s %-32s %5d passed, %d failed, %d skipped  %8s s%s\n' "$mark" "$name"
 if [ "$failed" != 0 ] || [ "$skipped" != 0 ] || [ "${SLOW:-0}" != 0 ]; then touch -t 197001020000 "$base.count"; fi
 if [ "$failed" != 0 ]; then
     if [ "${V:-}" != 1 ]; then
-        echo "---- the end of build/test/$name.log"
+        echo "---- what failed, and the end of build/test/$name.log"
+        grep -A 19 '^not ok' "$log" | head -n 60
         tail -n 40 "$log"
         echo "----"
     fi

@@ -28,8 +28,10 @@ const page = await pageModule(
     'core/rate',
     'core/recall',
     'core/tables',
+    'core/theme',
     'core/words',
     'state/history',
+    'views/frame/drawn_again',
 );
 const { History, lossAt, scoreAt, bitsAt, score } = page;
 const near = (found, wanted, within = 1e-6) =>
@@ -1005,4 +1007,52 @@ test('what is drawn again takes turns: one part a frame, none in the first, each
     assert.equal(frames.length, 0, 'no frame is asked for where nothing waits');
     inTurn(() => inTurn(b));
     assert.deepEqual([frame(), frame(), frame(), frame()], ['', '', '', 'b']);
+});
+
+test('a chart is drawn at most every 120 ms, and takes at most a twentieth of the time', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let now = 0;
+    const go = (ms) => {
+        now += ms;
+        t.mock.timers.tick(ms);
+    };
+    t.mock.method(performance, 'now', () => now);
+    globalThis.requestAnimationFrame = (then) => setTimeout(then, 1);
+    t.after(() => delete globalThis.requestAnimationFrame);
+    const [at, takes] = [[], { ms: 0 }];
+    const draw = () => {
+        at.push(now);
+        now += takes.ms; // (timers that fall due meanwhile come late, as they do)
+    };
+    const end = page.keepDrawn(
+        () => ({ close() {} }),
+        draw,
+        () => void page.theme.value,
+    );
+    /** What follows its runs is told of news every millisecond, so long; the gaps between its drawings. */
+    const told = (ms) => {
+        at.length = 0;
+        for (let i = 0; i < ms; i++) {
+            page.theme.value = i % 2 ? 'dark' : 'light';
+            go(1);
+        }
+        return at.slice(1).map((one, i) => one - at[i]);
+    };
+    const often = told(3000);
+    assert.ok(often.length > 15, `${often}`);
+    assert.ok(Math.min(...often) >= 120 && Math.max(...often) < 130, `${often}`);
+    takes.ms = 20;
+    told(1000);
+    const seldom = told(5000);
+    assert.ok(seldom.length > 8, `${seldom}`);
+    assert.ok(Math.min(...seldom) >= 400 && Math.max(...seldom) < 430, `${seldom}`);
+    at.length = 0;
+    page.painted.value++;
+    assert.equal(at.length, 1, 'drawn at once in new colours');
+    go(1000);
+    page.theme.value = 'auto';
+    go(1); // it waits for its turn
+    end();
+    assert.deepEqual(told(2000), []);
+    assert.deepEqual(at, [], 'drawn after its end');
 });
