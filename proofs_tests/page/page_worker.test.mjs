@@ -7,7 +7,11 @@ import { load } from '../../build/wasm/seqmix.js';
 import { loadVerify } from '../../build/wasm/verify.js';
 import { pageModule } from './bundle.mjs';
 
-const { Host, Writer, recited, trials } = await pageModule(
+const { Host, Writer, connect, listener, recited, runsOf, trainAll, trials } = await pageModule(
+    'state/page',
+    'state/queue',
+    'state/reports',
+    'state/setup',
     'training/host',
     'training/lengths',
     'training/remembering',
@@ -20,7 +24,7 @@ const RECALL = 'mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=4';
 const TEXT = 'mixer=gla&task=charlm&length=16&width=8&batch=2';
 
 /** A host, what it has told, and a clock in which each look takes `tick` ms. */
-async function hosted({ tick = 0.25 } = {}) {
+async function hosted({ tick = 0.25, hears } = {}) {
     const clock = {
         t: 1000,
         now: () => (clock.t += tick),
@@ -32,7 +36,7 @@ async function hosted({ tick = 0.25 } = {}) {
     await host.init(
         module,
         () => Promise.reject(new Error('no other')),
-        (news) => void told.push(news),
+        (news) => void (told.push(news), hears?.(news)),
         '',
     );
     const of = (id) => told.flatMap(({ reports }) => reports).filter((report) => report.id === id);
@@ -533,3 +537,103 @@ y = h @ w_o${more}`;
     await host.open(2, `${model.replace('360', '16')}&${ahead}`);
     assert.match(host.scan({ id: 2, index: 0, block: 0, head: 0, ...scan }).problem.message, /causal/);
 });
+
+/** Four short trainings in a queue of two workers. `lost`: no checkpoint of the first is to be had. */
+async function queued({ mayWait, lost = false }) {
+    const seats = [];
+    for (let i = 0; i < 2; i++) {
+        const { host, until } = await hosted({ tick: 10, hears: ({ reports }) => listener.reports(reports) });
+        seats.push({ host, until, ids: new Set() });
+    }
+    const seat = (id) => seats.find(({ ids }) => ids.has(id));
+    const admit = (id, open) => {
+        const [one] = seats.toSorted((a, b) => a.ids.size - b.ids.size);
+        one.ids.add(id);
+        return open(one.host);
+    };
+    let [saves, loads] = [0, 0];
+    connect(lab, {
+        cores: 2,
+        open: (id, config) => admit(id, (host) => host.open(id, config)),
+        load(id, bytes, seconds) {
+            assert.ok(
+                all.every(({ status, saved }) => status !== 'waiting' || saved.length),
+                'all others have begun',
+            );
+            loads++;
+            return admit(id, (host) => host.load(id, bytes, seconds));
+        },
+        play: (ids, steps, pace) => ids.forEach((id) => void seat(id).host.play([id], steps, pace)),
+        pause: (ids) => ids.forEach((id) => seat(id).host.pause([id])),
+        save: (id) => Promise.resolve(lost && saves++ === 0 ? null : (seat(id)?.host.save(id) ?? null)),
+        close: (id) => (seat(id)?.host.close(id), seat(id)?.ids.delete(id)),
+        watch() {},
+    });
+    const most = { going: 0 };
+    const all = [1, 2, 3, 4].map((seed) => ({
+        values: runsOf(lab, `${RECALL}&steps=60&seed=${seed}`)[0],
+        mark: { colour: '--run-1', dash: [], shape: 'circle' },
+        why: '',
+        entry: null,
+        saved: [],
+        status: 'waiting',
+        steps: [],
+    }));
+    const stop = trainAll(all, {
+        news(trial, { live, history }) {
+            most.going = Math.max(most.going, all.filter(({ status }) => status === 'going').length);
+            trial.steps.push(live.value.step);
+            trial.digest = live.value.digest;
+            trial.losses = [...history.losses];
+        },
+        mayWait,
+        changed() {},
+    });
+    return { all, most, seats, stop, loads: () => loads, until: seats[0].until };
+}
+const own = (seed) => trained(`${RECALL}&steps=60&seed=${seed}`, 60);
+
+for (const lost of [false, true])
+    test(`a queue: what may wait makes way for what has not begun, and ends in the same bits${lost ? '; begins anew where its worker went' : ''}`, async () => {
+        let asked = 0; // (were it asked of one again and again, the queue would never end)
+        const mayWait = (_, { live }) => live.value.step >= 20 && asked++ < 12;
+        const { all, most, seats, loads, until } = await queued({ mayWait, lost });
+        await until(() => all.every(({ steps }) => steps.at(-1) > 0));
+        const early = all.filter(({ status, saved }) => status === 'waiting' && saved.length);
+        assert.ok(early.length >= 1 && early.every(({ steps }) => steps.at(-1) < 60), 'they made way');
+        await until(() => all.every(({ status }) => status === 'done'));
+        assert.equal(most.going, 2, 'two at a time');
+        assert.ok(loads() >= early.length && loads() < 4, `${loads()} went on`);
+        for (const [i, { digest, losses, steps }] of all.entries()) {
+            assert.equal(digest, own(i + 1).digest());
+            assert.equal(losses.length, 60);
+            assert.equal(steps.at(-1), 60);
+            const again = steps.some((step, at) => at > 0 && step < steps[at - 1]);
+            assert.equal(again, lost && i === 0, `${steps}`);
+        }
+        for (const { ids } of seats) assert.equal(ids.size, 0, 'none is left in a worker');
+    });
+
+for (const when of ['waits', 'makes way'])
+    test(`a queue: what ${when}, too, is stopped`, async () => {
+        let asked = () => {};
+        const { all, seats, stop, until } = await queued({
+            mayWait(_, { live }) {
+                if (live.value.step < 20) return false;
+                asked();
+                return true;
+            },
+        });
+        if (when === 'waits')
+            await until(() => all.some(({ status, saved }) => status === 'waiting' && saved.length));
+        else await new Promise((heard) => (asked = () => heard(stop())));
+        stop();
+        const then = all.map(({ steps }) => steps.at(-1) ?? 0);
+        for (let i = 0; i < 200; i++) await new Promise(setImmediate);
+        assert.ok(all.every(({ status, entry }) => ['failed', 'done'].includes(status) && entry === null));
+        assert.deepEqual(
+            all.map(({ steps }) => steps.at(-1) ?? 0),
+            then,
+        );
+        for (const { ids } of seats) assert.equal(ids.size, 0);
+    });

@@ -34,7 +34,7 @@ function createMember(values: Values, saved?: Saved, queued = false): Member {
     const opening = refusal
         ? Promise.resolve(refusal)
         : saved
-          ? pool().load(ticket, saved.bytes, saved.seconds)
+          ? pool().load(ticket, saved.bytes, saved.seconds, queued)
           : pool().open(ticket, textOfAll(lab(), [values]), queued);
     void opening
         .catch((error: Error) => ({

@@ -4,9 +4,10 @@ import { effect, type Signal } from '@preact/signals';
 import type { Values } from '../core/config.ts';
 import type { Mark } from '../core/marks.ts';
 import { resting } from '../core/prefs.ts';
-import { ticketsOf, type Entry } from './entry.ts';
+import { ticketsOf, type Entry, type Saved } from './entry.ts';
 import { createEntry } from './members.ts';
 import { guests, pool } from './page.ts';
+import { savedOf } from './watching.ts';
 
 /** One of them, and how it ended. */
 export interface Trial {
@@ -16,6 +17,9 @@ export interface Trial {
     why: string;
     /** While it trains. */
     entry: Entry | null;
+    /** Its members as they were when it made way for others: what it goes on from. (The board keeps them of
+     * those that are done, too.) */
+    saved: readonly Saved[];
     status: 'waiting' | 'going' | 'done' | 'failed';
 }
 
@@ -24,8 +28,16 @@ function leave(entry: Entry): void {
     for (const ticket of ticketsOf([entry])) pool().close(ticket);
 }
 
-function train(trial: Trial, hears: Hears, then: () => void): void {
-    const entry = (trial.entry = createEntry(trial.values!, trial.mark, { queued: true }));
+/** Every member; empty: a worker went, and it has to begin anew. */
+export async function savedAll({ members }: Entry): Promise<Saved[]> {
+    const all = await Promise.all(members.map(savedOf));
+    return all.every((one) => one !== null) ? all : [];
+}
+
+/** `othersWait`: some have not begun. */
+function train(trial: Trial, hears: Hears, othersWait: () => boolean, then: () => void): void {
+    const { saved } = trial;
+    const entry = (trial.entry = createEntry(trial.values!, trial.mark, { queued: true, saved }));
     trial.status = 'going';
     guests.value = [...guests.peek(), entry];
     const stop = effect(() => {
@@ -43,10 +55,15 @@ function train(trial: Trial, hears: Hears, then: () => void): void {
             trial.why = entry.members.map(({ live }) => live.value.problem?.message).find(Boolean) ?? '';
         } else if (states.every((state) => state === 'done')) trial.status = 'done';
         queueMicrotask(hears.changed);
-        if (trial.status === 'going') return;
+        const going = trial.status === 'going';
+        if (going && !(othersWait() && hears.mayWait?.(trial, entry))) return;
         queueMicrotask(() => {
             stop();
             void (async () => {
+                if (going) {
+                    const saved = await savedAll(entry);
+                    if (trial.entry === entry) Object.assign(trial, { saved, status: 'waiting' });
+                }
                 if (trial.status === 'done') await hears.ended?.(trial, entry);
                 if (trial.entry === entry) trial.entry = null;
                 leave(entry);
@@ -60,6 +77,8 @@ function train(trial: Trial, hears: Hears, then: () => void): void {
 interface Hears {
     /** Something was reported of it. */
     news(trial: Trial, entry: Entry): void;
+    /** The rest of its steps may come when all others have begun. */
+    mayWait?(trial: Trial, entry: Entry): boolean;
     /** It is done, and about to be closed. */
     ended?(trial: Trial, entry: Entry): Promise<void>;
     /** Something is to be drawn anew. */
@@ -78,13 +97,15 @@ export function sparingly(news: Signal<number>): () => void {
     };
 }
 
-/** Train them in this order. What is given back stops those that have not ended. */
+/** Train them in this order; those that may wait go on in the end. What is given back stops those that have
+ * not ended. */
 export function trainAll(trials: readonly Trial[], hears: Hears): () => void {
     let stopped = false;
+    const isNew = ({ status, saved }: Trial) => status === 'waiting' && !saved.length;
     const next = (): void => {
         if (stopped) return;
-        const trial = trials.find(({ status }) => status === 'waiting');
-        if (trial) train(trial, hears, next);
+        const trial = trials.find(isNew) ?? trials.find(({ status }) => status === 'waiting');
+        if (trial) train(trial, hears, () => trials.some(isNew), next);
     };
     for (let i = 0; i < pool().cores; i++) next();
     return () => {

@@ -6,7 +6,7 @@ import { membersOf, type Saved } from './entry.ts';
 import { begun, engaged, lab, playing, runs, trouble, view } from './page.ts';
 import { resume } from './roster.ts';
 import { textOfAll } from './setup.ts';
-import { checkpointOf } from './watching.ts';
+import { savedOf } from './watching.ts';
 
 const KEY = 'seqmix.session';
 const EVERY = 10_000; // milliseconds between two savings
@@ -43,19 +43,11 @@ async function save(): Promise<void> {
         for (const { members } of entries) {
             const own: Stored['runs'][number] = [];
             for (const member of members) {
-                const bytes = await checkpointOf(member);
-                if (!bytes) return;
-                total += bytes.length;
+                const kept = await savedOf(member);
+                if (!kept) return;
+                total += kept.bytes.length;
                 if (total > MOST) return;
-                const { history, live } = member;
-                // The checkpoint may be a few steps ahead of what was reported by now: what is missing is
-                // told again.
-                own.push({
-                    bytes,
-                    losses: history.losses.slice(),
-                    points: [...history.points],
-                    seconds: live.value.seconds,
-                });
+                own.push(kept);
             }
             all.push(own);
         }

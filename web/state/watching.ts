@@ -11,7 +11,7 @@ import {
     type Writing,
     type Written,
 } from '../training/protocol.ts';
-import type { Entry, Member } from './entry.ts';
+import type { Entry, Member, Saved } from './entry.ts';
 import { score } from './history.ts';
 import { pool, selected, view } from './page.ts';
 
@@ -64,3 +64,12 @@ export const recite = ({ ticket }: Entry, index: number): Promise<Recited | { pr
     pool().recite(ticket, index);
 export const confusionOf = (entry: Entry, count: number) => pool().confusion(entry.ticket, count);
 export const checkpointOf = (member: Member): Promise<Uint8Array | null> => pool().save(member.ticket);
+/** A member as it is now; null: its worker went. (The checkpoint may be a few steps ahead of what was
+ * reported by now: what is missing is told again.) */
+export async function savedOf(member: Member): Promise<Saved | null> {
+    const bytes = await checkpointOf(member);
+    const { history, live } = member;
+    if (!bytes) return null;
+    const { losses, points } = history;
+    return { bytes, losses: losses.slice(), points: [...points], seconds: live.peek().seconds };
+}

@@ -108,8 +108,13 @@ export class Pool {
         return this.#admit(id, (host) => host.open(id, config), queued ? this.cores : undefined);
     }
     /** Go on with a saved run that has been trained for so many seconds. */
-    load(id: number, bytes: Uint8Array, seconds: number): Promise<Opened | { problem: Problem }> {
-        return this.#admit(id, (host) => host.load(id, bytes, seconds));
+    load(
+        id: number,
+        bytes: Uint8Array,
+        seconds: number,
+        queued = false,
+    ): Promise<Opened | { problem: Problem }> {
+        return this.#admit(id, (host) => host.load(id, bytes, seconds), queued ? this.cores : undefined);
     }
     async #admit(
         id: number,

@@ -118,7 +118,7 @@ function Said() {
     if (isRunning())
         return (
             <>
-                {judged} of {all} done, {held} as claimed.
+                {held} of {all} as claimed so far, {judged} trained to the end.
             </>
         );
     return <>Twelve models, trained here in a minute or two.</>;
@@ -182,8 +182,8 @@ function CellView({ cell }: { cell: Cell }) {
             </svg>
             <span class="cell-foot">
                 {words} ·{' '}
-                {status === 'going'
-                    ? `step ${step} of ${steps}`
+                {status === 'going' || (status === 'waiting' && step > 0)
+                    ? `step ${step} of ${steps}${status === 'going' ? '' : ', the rest later'}`
                     : `${blocks === 1 ? '1 block' : `${blocks} blocks`}${params ? ` · ${counted(params)} weights` : ''}`}
                 {status === 'failed' && ' · stopped'}
             </span>

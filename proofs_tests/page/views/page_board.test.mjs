@@ -81,7 +81,7 @@ onPage(
         await says(page, `${cat} .cell-example`, /^(\d+ → \d+ ✓ ?){4}$/);
         await says(page, `${attention} .cell-example`, /^(\d+ → \d+ [✓✗] ?){4}$/);
         const [first] = (await text(page, `${cat} .cell-example`)).split(' ✓');
-        await says(page, '.board-head p', /^(\d) of 12 done, \1 as claimed\.$/);
+        await says(page, '.board-head p', /^\d of 12 as claimed so far, [2-9] trained to the end\.$/);
         const points = await page.$eval(`${cat} polyline`, (one) => one.points.length);
         assert.ok(points >= 20, `${points} points of a curve`);
         // Behind the cell: how the first of these answers came about, of the run as it was when it was done.
@@ -126,5 +126,39 @@ onPage(
             assert.match(await text(page, `${asked} .token`), new RegExp(`\\b${key}$`));
             assert.match(await text(page, `${asked} .right`), new RegExp(`\\b${answer}$`));
         });
+    },
+);
+
+onPage(
+    'a cell at its claim makes way for those that have not begun',
+    `${RACE}!view=board`,
+    {},
+    async (page) => {
+        await counts(page, '.board .cell', 12);
+        await press(page, 'Run');
+        const focus = cell('Recall', 'focus');
+        await until(
+            page,
+            (one) => document.querySelector(one).matches('.able[data-status="waiting"]'),
+            focus,
+        );
+        await says(page, `${focus} .cell-score`, /✓$/);
+        await says(page, `${focus} .cell-foot`, /^≥ 96 % · step \d{2,3} of 600, the rest later$/);
+        await until(page, () => document.querySelector('.board .cell[data-status="going"]'));
+        // It is opened as it is, and trained on to the bits of the native program.
+        await page.$eval(focus, (one) => one.click());
+        await until(page, () => document.querySelector('.transport'));
+        await eventually(async () => {
+            const [{ status, step }] = await runs(page);
+            assert.equal(status, 'paused');
+            assert.ok(step > 50 && step < 600, step);
+        });
+        await press(page, 'Resume');
+        await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
+        const [{ digest }] = await runs(page);
+        const native = execFileSync(at('build/seqmix'), ['train', 'mixer=focus&task=mqar', '--json'], {
+            encoding: 'utf8',
+        });
+        assert.equal(JSON.parse(native.trim().split('\n').at(-1)).digest, digest);
     },
 );

@@ -6,16 +6,15 @@ import type { Sample } from '../../../wasm/loader/seqmix.ts';
 import type { Values } from '../../core/config.ts';
 import { judge, type Promised, type Verdict } from '../../core/expect.ts';
 import { isProblem, type Look } from '../../training/protocol.ts';
-import type { Entry, Saved } from '../entry.ts';
+import type { Entry } from '../entry.ts';
 import { means, score } from '../history.ts';
 import { MARKS, OWNERS } from '../../core/marks.ts';
 import { newId } from '../members.ts';
 import { lab, pool } from '../page.ts';
-import { isTraining, sparingly, trainAll, type Trial } from '../queue.ts';
+import { isTraining, savedAll, sparingly, trainAll, type Trial } from '../queue.ts';
 import { resume } from '../roster.ts';
 import { runsOf, textOfAll } from '../setup.ts';
 import { openView } from '../viewing.ts';
-import { checkpointOf } from '../watching.ts';
 
 const ROWS = ['las', 'cat', 'focus', 'attention'] as const;
 /** Of each column: what is asked, the mission's first run, and which lesson's run is attention on it. */
@@ -41,8 +40,6 @@ export interface Cell extends Trial {
     digest: string;
     /** A held-out sequence with its answers, when it was last tried; null: not yet. */
     example: Sample | null;
-    /** As it was when it was done. */
-    saved: Saved | null;
 }
 export interface Column {
     readonly name: string;
@@ -67,7 +64,7 @@ function cellOf(lesson: string, run: number): Cell {
         params: 0,
         digest: '',
         example: null,
-        saved: null,
+        saved: [],
     };
 }
 const fresh = (): Column[] =>
@@ -91,10 +88,10 @@ const cells = (): Cell[] => (board.value ?? []).flatMap((column) => column.cells
 export const isRunning = (): boolean => stop !== null && isTraining(cells());
 export const verdictOf = ({ promise, line, status }: Cell): Verdict =>
     judge(promise, line, status === 'done');
-/** Cells that were judged, and those of them that came out as claimed. */
+/** Cells that were trained to the end, and those that are as claimed by now. */
 export function tally(): { all: number; judged: number; held: number; fresh: boolean } {
     const ended = cells().filter(({ status }) => status === 'done');
-    const held = ended.filter((cell) => verdictOf(cell).state === 'held');
+    const held = cells().filter((cell) => verdictOf(cell).state === 'held');
     const fresh = cells().every(({ status }) => status === 'waiting');
     return { all: cells().length, judged: ended.length, held: held.length, fresh };
 }
@@ -122,16 +119,19 @@ async function answer(cell: Cell, { ticket }: Entry): Promise<void> {
     changed();
 }
 async function keep(cell: Cell, entry: Entry): Promise<void> {
-    const { members } = entry;
-    const [{ history, live }, bytes] = [members[0]!, await checkpointOf(members[0]!)];
+    cell.saved = await savedAll(entry);
     await answer(cell, entry);
-    const { seconds } = live.peek();
-    if (bytes) cell.saved = { bytes, losses: history.losses.slice(), points: [...history.points], seconds };
 }
 /** Recall with the filter and without, which differ most; the mission; attention on the other two. */
 function stage({ values: { mixer, task } }: Cell): number {
     if (mixer === 'attention') return task === 'mqar' ? 0 : 2;
     return mixer === 'cat' && task === 'mqar' ? 0 : 1;
+}
+const WORTH = 2; // seconds of training
+/** It is as claimed, and much is left of it: the other cells come first. */
+function mayWait(cell: Cell, entry: Entry): boolean {
+    const { step, steps, seconds } = entry.live.peek();
+    return verdictOf(cell).state === 'held' && (seconds / step) * (steps - step) > WORTH;
 }
 const stepsOf = ({ values }: Cell): number => Number(values['steps']);
 
@@ -143,6 +143,7 @@ export function runBoard(): void {
     const order = cells().sort((a, b) => stage(a) - stage(b) || stepsOf(a) - stepsOf(b));
     stop = trainAll(order, {
         news: (cell, entry) => hear(cell as Cell, entry),
+        mayWait: (cell, entry) => mayWait(cell as Cell, entry),
         ended: (cell, entry) => keep(cell as Cell, entry),
         changed,
     });
@@ -153,7 +154,11 @@ export const stopBoard = (): void => stop?.();
 export const insideOf = signal<Cell | null>(null);
 /** How it answers that sequence, with every tensor: as it trains, as it was when done, or untrained. */
 export async function seenInside(cell: Cell): Promise<Look | null> {
-    const { entry, saved, values } = cell;
+    const {
+        entry,
+        saved: [saved],
+        values,
+    } = cell;
     const ticket = entry?.ticket ?? newId();
     if (!entry) {
         const opened = saved
@@ -170,7 +175,7 @@ export async function seenInside(cell: Cell): Promise<Look | null> {
 }
 
 /** Open a cell's run among the page's own, where the board has brought it. */
-export function openCell({ values, saved }: Cell): void {
+export function openCell({ values, saved: [saved] }: Cell): void {
     resume(textOfAll(lab(), [values]), 1, saved ? [[saved]] : []);
     openView('experiment');
 }

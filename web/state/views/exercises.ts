@@ -87,6 +87,7 @@ export function correct(all: readonly Exercise[]): void {
             mark: MARKS[0]!,
             why: '',
             entry: null,
+            saved: [],
             status: 'waiting',
             step: 0,
             trained: null,

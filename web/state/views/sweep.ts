@@ -78,7 +78,7 @@ function commandOf(entries: readonly Entry[], key: string, values: readonly stri
 }
 
 function cellOf(entry: Entry, key: string, value: string): Cell {
-    const start = { value, mark: entry.mark, entry: null, line: [] };
+    const start = { value, mark: entry.mark, entry: null, saved: [], line: [] };
     try {
         const values = changed(lab(), entry.values, key, value);
         if (!(key in values)) throw Error(`${values['mixer']} has no ${key}`);
