@@ -639,6 +639,8 @@ const wrong = [
     [['sweep', recall, 'filter=x'], /filter=x: filter=x is not allowed: filter must be a whole number/],
     [['sweep', recall, 'filter=3', '--seeds', '0'], /--seeds 0/],
     [['sweep', recall, 'filter=1,,2'], /filter=: filter= is not allowed/],
+    [['sweep', recall, 'filter=1,2,1'], /sweep: filter has the value 1 twice/],
+    [['sweep', recall, 'rate=0.01,0.001,1e-2'], /sweep: rate has the value 1e-2 twice/],
     [['sweep', recall, 'seed=1,2', '--seeds', '2'], /seed is the key of the sweep/],
     [['sweep', `${recall}~mixer=las`, 'filter=1,2'], /one run/],
     [['train', `${recall}~nonsense=1`], /nonsense/],

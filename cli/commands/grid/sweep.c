@@ -1,6 +1,7 @@
 // sweep.c: seqmix sweep 'CONFIG' KEY=A,B,C: one training per value and seed, and how good each came out. The
 // papers' two sweeps are chunk=... (context window) and images=... (size of the training set).
 #include "cli/cli.h"
+#include "cli/grid/plan/axes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,13 +149,18 @@ static int next_value(const char **at, char *value, size_t size) {
 }
 
 static int check_values(const options *o, const char *key, const char *list) {
-    char value[128], changes[256];
+    char value[128], other[128], changes[256];
+    const char *at = list;
     int more, status = 0;
-    for (size_t i = 0; !status && (more = next_value(&list, value, sizeof value)) != 0; i++) {
+    for (size_t i = 0; !status && (more = next_value(&at, value, sizeof value)) != 0; i++) {
         if (more < 0) return cli_fail("a value of %s is longer than %zu characters", key, sizeof value - 1);
         if (i == MOST_VALUES) return cli_fail("%s has more than %d values", key, MOST_VALUES);
         snprintf(changes, sizeof changes, "%s=%s", key, value);
         status = valid(o, key, changes, i == 0);
+        const char *before = list;
+        for (size_t j = 0; !status && j < i && next_value(&before, other, sizeof other); j++)
+            if (grid_same_value(value, other))
+                status = cli_fail("sweep: %s has the value %s twice", key, value);
     }
     return status;
 }

@@ -57,8 +57,7 @@ static int add_range(axis *a, const char *text, double low, double high, long co
     return 0;
 }
 
-// Two spellings of one number are one value.
-static int same_value(const char *a, const char *b) {
+int grid_same_value(const char *a, const char *b) {
     char *end_a, *end_b;
     const double x = number_read(a, &end_a), y = number_read(b, &end_b);
     if (end_a > a && end_b > b && !*end_a && !*end_b) return x == y;
@@ -96,7 +95,7 @@ static int read_axis(axis *a, const char *text) {
     }
     for (size_t i = 0; i < a->n; i++)
         for (size_t j = 0; j < i; j++)
-            if (same_value(a->values[i], a->values[j]))
+            if (grid_same_value(a->values[i], a->values[j]))
                 return cli_fail("grid: %s has the value %.60s twice", a->key, a->values[i]);
     return 0;
 }

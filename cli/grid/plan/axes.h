@@ -28,6 +28,8 @@ typedef struct {
     uint64_t draw;        // which
 } grid;
 
+// Two spellings of one number are one value.
+int grid_same_value(const char *a, const char *b);
 // From "key=a,b,c" and "key=LOW:HIGH:COUNT", evenly spaced, or "...COUNTlog", evenly in the logarithm, to six
 // digits. 0, or 2 with the sentence printed: also where a value is given twice, or a key is none. Values are
 // judged by grid_config. grid_free in any case.
