@@ -152,8 +152,8 @@ SMX_INLINE v16 load_part(const float *x, size_t columns) {
     return columns == 16 ? v16_load(x) : v16_load_n(x, columns, 0.0f);
 }
 // n rows of `width`, padded with zeros to `padded` columns and to whole blocks of rows.
-/*@ requires n <= ROWS && padded == GROUPS(width) && SIZED(ROWS, padded) && SIZED(ROWS, stride);
-    requires \valid(to + (0 .. ROWS * padded - 1)) && READ_ROWS(from, n, stride, width);
+/*@ requires n <= ROWS && padded == GROUPS(width) && SIZED(ROWS, padded) && SIZED(n, stride);
+    requires in_rows: \valid(to + (0 .. ROWS * padded - 1)) && READ_ROWS(from, n, stride, width);
     assigns to[0 .. ROWS * padded - 1]; */
 static void load_rows(float *to, const float *from, size_t stride, size_t n, size_t width, size_t padded) {
     /*@ loop invariant 0 <= t <= ROWS; loop assigns t, to[0 .. ROWS * padded - 1]; loop variant ROWS - t; */
@@ -553,24 +553,44 @@ static void want_state(wanted *a, const call *c, const float *state, size_t part
     want(a, state + at * c->l.dvp, c->l.dvp, smx_min(rows, dk - at), c->l.dvp);
 }
 // Everything of a block but the state after it.
+/*@ requires \valid(w) && BLOCK_AT(w, c) && INPUTS(c, c->p) && ASKS_FOR(a, w, c) && OF_KEYS(work);
+    requires 0 < w->n <= ROWS && row + w->n <= c->p->B * c->p->L && h < c->p->H;
+    requires \valid_read(lanes + (0 .. 15));
+    requires c->delta ==> \valid_read(w->state + (0 .. c->p->dk * c->l.dvp - 1));
+    assigns LOADED(w), INTO(work), ASKED(a);
+    ensures SIZED(ROWS, w->ldu) && READ_ROWS(w->u, ROWS, w->ldu, c->l.dvp); */
 static void load_block(block *w, const call *c, float *work, size_t row, size_t h, wanted *a) {
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
     const size_t dvp = l->dvp, values = (row * p->H + h) * p->dv, stride = p->H * p->dv;
     const int plain = !c->delta && !c->beta; // u is v
+    /*@ HEAD(row, w->n, h, p->H, p->dv) */
+    /*@ WHOLE_ROWS */
+    /*@ assert product_within(w->n, p->B * p->L, p->H * p->dv); */
+    /*@ assert rows: stride == p->H * p->dv && values == (row * p->H + h) * p->dv; */
+    /*@ assert rows: w->n * stride <= MOST; */
+    /*@ assert rows: values + (w->n - 1) * stride + p->dv <= p->B * p->L * (p->H * p->dv); */
     if (plain && w->n == ROWS && p->dv == dvp) {
         w->u = c->v + values, w->ldu = stride;
+        /*@ LOADED_U */
     } else {
         load_rows(w->miss, c->v + values, stride, w->n, p->dv, dvp);
         w->u = plain ? w->miss : w->written, w->ldu = dvp;
+        /*@ LOADED_U */
     }
-    for (size_t t = 0; t < ROWS; t++)
+    /*@ LOADING */
+    /*@ loop invariant 0 <= t <= ROWS; loop assigns t, w->beta[0 .. ROWS - 1]; loop variant ROWS - t; */
+    for (size_t t = 0; t < ROWS; t++) /*@ HEAD_OF_ROW */
         w->beta[t] = t >= w->n ? 0.0f : c->beta ? c->beta[(row + t) * p->H + h] : 1.0f;
+    /*@ LOADING_KEYS */
     if (p->gates == SMX_GATES_CHANNEL)
         load_keys(w, c, row, h, a, 1);
     else
         load_keys(w, c, row, h, a, 0);
+    /*@ LOADING THEN STILL_SIZED THEN STILL_A_BLOCK */
     pairs(w, c, a);
+    /*@ LOADING THEN STILL_SIZED THEN STILL_A_BLOCK */
+    /*@ WHOLE_ROWS */
     if (c->delta) { // u first holds the state's answers
         times(work, w->erase, w->decay, ROWS * l->dkp);
         product(w->written, dvp, work, l->dkp, 1, w->state, dvp, ROWS, dvp, p->dk, 0);

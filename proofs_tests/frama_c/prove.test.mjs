@@ -206,8 +206,8 @@ async function withCalled(text, functions) {
 }
 
 // The goals that WP leaves unproved.
-async function unproved(text, options, seconds = 60) {
-    const wp = '-wp -wp-rte -wp-prover z3,cvc4 -wp-timeout 36000 -wp-par 2 -wp-cache none';
+async function unproved(text, options, { seconds = 60, provers = 'z3,cvc4' } = {}) {
+    const wp = `-wp -wp-rte -wp-prover ${provers} -wp-timeout 36000 -wp-par 2 -wp-cache none`;
     const driver = ['-wp-driver', 'proofs_tests/frama_c/seqmix.driver'];
     const env = { ...process.env, PROVER_SECONDS: seconds };
     const { said } = await framaC(text, [...wp.split(' '), ...driver, ...options], env);
@@ -245,17 +245,26 @@ const kernels = {
         'store_state',
     ],
 };
+// Z3 alone proves all of state.c, in three quarters of the time of both.
+const proversOf = (file) => (file === 'state.c' ? 'z3' : 'z3,cvc4');
 const seen = new Set(); // once: every file has the same text of what they share
 const parts = [];
-for (const [file, names, asked = []] of [...Object.entries(kernels), ['state.c', ['load_keys'], ['HEADS']]]) {
+// A pointer through which load_block only looks is what it points to (Typed+ref): the block, the call and the
+// list of rows asked for are then no memory that another store could change. Believed: that they are objects
+// of their own, as forward declares them.
+const modelOf = (name) => (name === 'load_block' ? ['-wp-model', 'Typed+ref'] : []);
+const ofHeads = [['load_keys'], ['load_block']].map((names) => ['state.c', names, ['HEADS']]);
+for (const [file, names, asked = []] of [...Object.entries(kernels), ...ofHeads]) {
     const text = unasked ? '' : scalarText(file, asked);
     const all = unasked ? [] : (await withCalled(text, names)).filter((one) => !seen.has(one));
     for (const one of all) seen.add(one);
-    parts.unshift({ title: [file, ...asked].join(', '), text, all }); // what takes longest is asked first
+    const title = [file, ...(asked.length ? names : [])].join(', ');
+    // What takes longest is asked first.
+    parts.unshift({ title, file, text, options: [...modelOf(names[0]), ...functions(all)] });
 }
-for (const { title, text, all } of parts)
+for (const { title, file, text, options } of parts)
     question(`inside their arrays at every size: ${title}`, unasked, async () =>
-        assert.equal(await unproved(text, functions(all)), ''),
+        assert.equal(await unproved(text, options, { provers: proversOf(file) }), ''),
     );
 const tooFar = [
     ['norm.c', 'row_dot', 'v16_load_n((p) + i_, k_, 0', 'v16_load_n((p) + i_, k_ + 1, 0'],
@@ -266,14 +275,18 @@ const tooFar = [
     ['state.c', 'pairs', 'turn(w->late, ROWS, w->k, dkp, dk);', 'turn(w->late, ROWS, w->k, dkp, dk + 1);'],
     ['state.c', 'solve', 'answers + (s + j) * ROWS + s', 'answers + (s + j + 1) * ROWS + s'],
     ['state.c', 'store_state', 'to + i * c->p->dv', 'to + (i + 1) * c->p->dv'],
-    ['state.c', 'load_keys', 'c->k + at + t * stride', 'c->k + at + t * stride + 1', 'HEADS'],
+    // With HEADS, and one of many goals.
+    ['state.c', 'load_keys', 'c->k + at + t * stride', 'c->k + at + t * stride + 1', 'in_part'],
+    ['state.c', 'load_block', 'w->u = c->v + values', 'w->u = c->v + values + 1', 'of_u'],
+    ['state.c', 'load_block', 'stride, w->n, p->dv', 'stride, w->n + 1, p->dv', 'in_rows'],
 ];
-for (const [file, name, from, to, ...asked] of tooFar)
-    question(`a float past its array is not proved: ${name}`, unasked, async () => {
+for (const [file, name, from, to, goal] of tooFar)
+    question(`a float past its array is not proved: ${name}, ${to.trim()}`, unasked, async () => {
+        const asked = goal ? ['HEADS'] : [];
         const planted = scalarText(file, asked, (text) => text.replaceAll(from, to));
         assert.notEqual(planted, scalarText(file, asked));
-        const past = asked.length ? ['-wp-prop', 'in_part'] : []; // one of many
-        assert.notEqual(await unproved(planted, [...functions([name]), ...past], 10), '');
+        const options = [...modelOf(name), ...functions([name]), ...(goal ? ['-wp-prop', goal] : [])];
+        assert.notEqual(await unproved(planted, options, { seconds: 5, provers: proversOf(file) }), '');
     });
 const adders = ['one_add', 'v16_add'];
 question('row_sum is that of Rounding.v at every size', unasked, async () => {
@@ -285,5 +298,8 @@ question('row_sum is that of Rounding.v at every size', unasked, async () => {
 question('lanes that meet in another order are not proved', unasked, async () => {
     const right = 'one(one(x.r[0], x.r[2]), one(x.r[1], x.r[3]))';
     const planted = (text) => text.replace(right, 'one(one(x.r[0], x.r[1]), one(x.r[2], x.r[3]))');
-    assert.notEqual(await unproved(scalarText('norm.c', ['VALUES'], planted), functions(['v16_hsum'])), '');
+    assert.notEqual(
+        await unproved(scalarText('norm.c', ['VALUES'], planted), functions(['v16_hsum']), { seconds: 5 }),
+        '',
+    );
 });
