@@ -104,8 +104,8 @@ follows, and of all that it calls, WP proves that at every size it stays inside 
 the product of tiles (\`tile_product\`); the short convolution forward (\`smx_conv_fwd\`); and of gated linear attention and the delta rule
 forward the parts of a block: where its arrays lie (\`state_layout_of\`, \`call_of\`, \`block_at\`), its keys, queries and gates (\`load_keys\`),
 the products of its pairs of rows (\`pairs\`), the triangular system (\`solve\`), the state after it (\`write_block\`), what is padded, transposed,
-multiplied, added, loaded and stored (\`load_rows\`, \`turn\`, \`times\`, \`add_row\`, \`load_state\`, \`store_state\`), and what computes a block of
-these (\`load_block\`). Not of these two mixers: what goes from block to block (\`forward\`, and so \`smx_gla_fwd\`, \`smx_delta_fwd\`), which Eva
+multiplied, added, loaded and stored (\`load_rows\`, \`turn\`, \`times\`, \`add_row\`, \`load_state\`, \`store_state\`), and what computes a block
+by them (\`load_block\`). Not of these two mixers: what goes from block to block (\`forward\`, and so \`smx_gla_fwd\`, \`smx_delta_fwd\`), which Eva
 follows at fixed sizes; nor backward. Their contracts
 are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl), and assume what smx.h says of the arrays, fewer than 2^55 floats in
 each (where heads share keys: also if each head had its own), what lies between the rows of an array being of that array, too; and of functions without a text that WP can read: that square root, infinity and NaN

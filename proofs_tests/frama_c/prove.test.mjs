@@ -266,6 +266,7 @@ for (const { title, file, text, options } of parts)
     question(`inside their arrays at every size: ${title}`, unasked, async () =>
         assert.equal(await unproved(text, options, { provers: proversOf(file) }), ''),
     );
+// (Asked the same way, five seconds a goal, the right text of each of these leaves no goal unproved.)
 const tooFar = [
     ['norm.c', 'row_dot', 'v16_load_n((p) + i_, k_, 0', 'v16_load_n((p) + i_, k_ + 1, 0'],
     ['conv.c', 'copy_padded', '(Dp - D) * sizeof *to', 'Dp * sizeof *to'],

@@ -212,7 +212,7 @@ onPage('choices of this browser: the theme, motion, pausing in a hidden tab', LO
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'going'));
 });
 
-/** How often the page draws each chart: it clears its canvas first. */
+/** When the page draws which chart: it clears its canvas first. */
 const countDrawings = (page) =>
     page.evaluate(() => {
         const { clearRect } = CanvasRenderingContext2D.prototype;

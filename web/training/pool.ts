@@ -107,7 +107,7 @@ export class Pool {
     open(id: number, config: string, queued = false): Promise<Opened | { problem: Problem }> {
         return this.#admit(id, (host) => host.open(id, config), queued ? this.cores : undefined);
     }
-    /** Go on with a saved run that has been trained for so many seconds. */
+    /** Go on with a saved run that has been trained for so many seconds; `queued`: as above. */
     load(
         id: number,
         bytes: Uint8Array,

@@ -144,7 +144,6 @@ onPage(
         );
         await says(page, `${focus} .cell-score`, /✓$/);
         await says(page, `${focus} .cell-foot`, /^≥ 96 % · step \d{2,3} of 600, the rest later$/);
-        await until(page, () => document.querySelector('.board .cell[data-status="going"]'));
         // It is opened as it is, and trained on to the bits of the native program.
         await page.$eval(focus, (one) => one.click());
         await until(page, () => document.querySelector('.transport'));

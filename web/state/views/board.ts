@@ -152,7 +152,8 @@ export const stopBoard = (): void => stop?.();
 
 /** The cell whose inside is shown below the board. */
 export const insideOf = signal<Cell | null>(null);
-/** How it answers that sequence, with every tensor: as it trains, as it was when done, or untrained. */
+/** How it answers that sequence, with every tensor: as it trains, as it was when it made way or was done,
+ * or untrained. */
 export async function seenInside(cell: Cell): Promise<Look | null> {
     const {
         entry,
