@@ -10,12 +10,22 @@
 // One host may have several sites; each has its own caches.
 const SITE = `seqmix ${new URL('./', location.href).pathname} `;
 const CACHE = SITE + VERSION;
+const PAUSE = 20; // milliseconds
 const ours = async () => (await caches.keys()).filter((name) => name.startsWith(SITE));
 
+/** One after the other, with pauses: all at once take the processor that the page trains and draws with. */
+async function keep(requests) {
+    const cache = await caches.open(CACHE);
+    for (const request of requests) {
+        if (await cache.match(request)) continue; // a visit that was too short has kept it
+        await cache.add(request);
+        await new Promise((done) => setTimeout(done, PAUSE));
+    }
+}
 self.addEventListener('install', (event) => {
     // Past the browser's own cache: a file of the last version there would not fit the others.
     const fresh = FILES.map((file) => new Request(file, { cache: 'reload' }));
-    event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)));
+    event.waitUntil(keep(fresh));
 });
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 

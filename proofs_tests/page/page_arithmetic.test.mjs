@@ -31,6 +31,7 @@ const page = await pageModule(
     'core/theme',
     'core/words',
     'state/history',
+    'views/frame/behind',
     'views/frame/drawn_again',
 );
 const { History, lossAt, scoreAt, bitsAt, score } = page;
@@ -988,7 +989,7 @@ test('names at the ends of curves: apart, in order, between the edges, and other
     assert.deepEqual(page.apart([], 15, 0, 200), []);
 });
 
-test('what is drawn again takes turns: one part a frame, none in the first, each once', async (t) => {
+test('what is drawn again takes turns: one part after each frame, in a task of its own, each once', async (t) => {
     const frames = [];
     const { requestAnimationFrame } = globalThis;
     globalThis.requestAnimationFrame = (part) => frames.push(part);
@@ -996,17 +997,37 @@ test('what is drawn again takes turns: one part a frame, none in the first, each
     const { inTurn, callOff } = await pageModule('core/turns');
     const done = [];
     const [a, b, c] = ['a', 'b', 'c'].map((name) => () => done.push(name));
-    const frame = () => {
+    const frame = async () => {
         const before = done.length;
         frames.splice(0).forEach((part) => part());
+        assert.equal(done.length, before, 'nothing in the frame itself');
+        await new Promise((after) => setTimeout(after, 5));
         return done.slice(before).join('');
     };
     [a, b, a, c].forEach(inTurn);
     callOff(c);
-    assert.deepEqual([frame(), frame(), frame(), frame()], ['', 'a', 'b', '']);
+    assert.equal(done.length, 0);
+    assert.equal((await frame()) + (await frame()) + (await frame()), 'ab');
     assert.equal(frames.length, 0, 'no frame is asked for where nothing waits');
     inTurn(() => inTurn(b));
-    assert.deepEqual([frame(), frame(), frame(), frame()], ['', '', '', 'b']);
+    assert.deepEqual([await frame(), await frame(), await frame()], ['', 'b', '']);
+});
+
+test('what is followed a task behind: the value of then, and the last of several', async () => {
+    const { behind, theme: followed } = page;
+    followed.value = 'auto';
+    const shown = behind(followed);
+    const task = () => new Promise((done) => setTimeout(done, 5));
+    assert.equal(shown.value, 'auto');
+    followed.value = 'dark';
+    await null;
+    assert.equal(shown.value, 'auto', 'not in this task');
+    followed.value = 'light';
+    await task();
+    assert.equal(shown.value, 'light');
+    followed.value = 'auto';
+    await task();
+    assert.equal(shown.value, 'auto', 'and so on');
 });
 
 test('a chart is drawn at most every 120 ms, and takes at most a twentieth of the time', (t) => {

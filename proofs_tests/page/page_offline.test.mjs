@@ -16,12 +16,21 @@ const TYPES = {
     '.svg': 'image/svg+xml',
     '.wasm': 'application/wasm',
 };
-/** Serves `folders` by the first part of the path, each file to be kept for ten minutes, but for sw.js. */
+/** Serves `folders` by the first part of the path, each file to be kept for ten minutes, but for sw.js. Counts
+ * what is asked for past the browser's cache, as the service worker does: all, and the most at once. */
 async function host(folders) {
+    const fresh = { all: 0, now: 0, most: 0 };
     const server = createServer(async (request, response) => {
         const [, site, file] = /^\/(\w+)\/([^?]*)/.exec(request.url) ?? [];
         const path = folders[site] && join(folders[site], file || 'index.html');
+        const counts = request.headers['cache-control'] === 'no-cache' && file !== 'sw.js';
+        if (counts) {
+            fresh.all++;
+            fresh.most = Math.max(fresh.most, ++fresh.now);
+            await new Promise((done) => setTimeout(done, 2)); // so that others come meanwhile, if they do
+        }
         const bytes = path && (await readFile(path).catch(() => null));
+        if (counts) fresh.now--;
         if (!bytes) return response.writeHead(404).end('There is nothing here.');
         return response
             .writeHead(200, {
@@ -33,6 +42,7 @@ async function host(folders) {
     await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
     return {
         address: `http://localhost:${server.address().port}/`,
+        fresh,
         close: () => (server.close(), server.closeAllConnections()),
     };
 }
@@ -79,6 +89,8 @@ test(
                 await navigator.serviceWorker.ready;
             });
             await until(old.page, () => navigator.serviceWorker.controller !== null);
+            assert.ok(server.fresh.all > 100, `${server.fresh.all} files kept`);
+            assert.equal(server.fresh.most, 1, 'files fetched at once, to be kept');
 
             folders.mine = join(folder, 'next');
             const second = await open();
@@ -89,8 +101,9 @@ test(
             // Kept: the new version, whose page names its own files,
             // though the browser holds the old page for ten minutes.
             await until(second.page, async () => {
+                const { waiting } = await navigator.serviceWorker.getRegistration();
                 const names = (await caches.keys()).filter((name) => name.startsWith('seqmix /mine/ next'));
-                const cache = names.length === 1 && (await caches.open(names[0]));
+                const cache = waiting && names.length === 1 && (await caches.open(names[0]));
                 return cache && (await cache.match('./')) && (await cache.keys()).length > 10;
             });
             // A visit now is still the old version's, and leaves the new one what it keeps.

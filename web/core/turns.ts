@@ -1,22 +1,22 @@
-// turns.ts: what is drawn again and again takes turns: one part in a frame, and the first of them not in the
-// frame in which the page itself changes, so that no frame holds the page up.
-
+// turns.ts: what is drawn again and again takes turns: one part between two frames, in a task of its own. A
+// frame itself lays out and paints what has changed: with a part beside that it would hold the page up twice
+// as long.
 const waiting = new Set<() => void>();
 let frame = 0;
 
-function next(): void {
-    frame = requestAnimationFrame(() => {
-        const [first] = waiting;
-        if (first) waiting.delete(first);
-        if (waiting.size) next();
-        else frame = 0;
-        first?.();
-    });
+function one(): void {
+    const [first] = waiting;
+    if (first) waiting.delete(first);
+    if (waiting.size) next();
+    else frame = 0;
+    first?.();
 }
-/** Do it in a frame of its own: after this one, and after those who wait already. Once, however often it is
- * asked for. */
+function next(): void {
+    frame = requestAnimationFrame(() => setTimeout(one));
+}
+/** Do it after the next frame, and after those who wait already. Once, however often it is asked for. */
 export function inTurn(part: () => void): void {
     waiting.add(part);
-    frame ||= requestAnimationFrame(next);
+    if (!frame) next();
 }
 export const callOff = (part: () => void): void => void waiting.delete(part);

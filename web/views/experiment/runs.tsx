@@ -13,8 +13,11 @@ import { Later } from '../frame/later.tsx';
 import { useLive } from '../frame/part.ts';
 import { Favours } from './favours.tsx';
 import { Badge, MarkSign } from '../frame/mark.tsx';
+import { behind } from '../frame/behind.ts';
 import { Worded } from '../frame/worded.tsx';
 
+const shown = behind(runs);
+const shownGroups = behind(groups);
 const GROUP_NAMES: Record<string, string> = { mixer: 'Mechanism', model: 'Model', training: 'Training' };
 
 export function RunsView() {
@@ -26,14 +29,14 @@ export function RunsView() {
                 Runs on a task get the same sequences in the same order. They differ only in the settings
                 shown.
             </p>
-            {groups.value.map((entries) => (
+            {shownGroups.value.map((entries) => (
                 <Shared key={entries[0]!.id} entries={entries} />
             ))}
-            {groups.value.map((entries) => (
+            {shownGroups.value.map((entries) => (
                 <Favours key={entries[0]!.id} entries={entries} />
             ))}
             <ul class="runs">
-                {runs.value.map((entry) => (
+                {shown.value.map((entry) => (
                     <RunCard key={entry.id} entry={entry} />
                 ))}
             </ul>
@@ -108,7 +111,7 @@ function RunCard({ entry }: { entry: Entry }) {
                         </option>
                     ))}
                 </select>
-                {runs.value.length > 1 && (
+                {shown.value.length > 1 && (
                     <button
                         type="button"
                         class="quiet"
@@ -120,7 +123,7 @@ function RunCard({ entry }: { entry: Entry }) {
                     </button>
                 )}
             </div>
-            {runs.value.length <= 4 && (
+            {shown.value.length <= 4 && (
                 <p class="say">
                     <Worded>{helpOf(entry.values, mixer?.help ?? '')}</Worded>
                 </p>
@@ -215,7 +218,7 @@ function Shared({ entries }: { entries: readonly Entry[] }) {
     if (!changes.length) return null;
     return (
         <p class="say">
-            {groups.value.length > 1 ? `${taskTitle(lab(), values)}, all runs: ` : 'All runs: '}
+            {shownGroups.value.length > 1 ? `${taskTitle(lab(), values)}, all runs: ` : 'All runs: '}
             {changes.map((key) => [<Badge key={key}>{changeText(key, values[key])}</Badge>, ' '])}
         </p>
     );

@@ -5,16 +5,19 @@ import { groups, lab } from '../../state/page.ts';
 import { setKey } from '../../state/roster.ts';
 import { AllSettings, Control, shownKeys } from './control.tsx';
 import { OwnText } from './own_text.tsx';
+import { behind } from '../frame/behind.ts';
 import { useLive } from '../frame/part.ts';
 import { TaskPicture } from './task_picture.tsx';
 import { Worded } from '../frame/worded.tsx';
 import '../../styles/views/task.css';
 
+const shown = behind(groups);
+
 export function TaskView() {
     return (
         <>
-            {groups.value.map((entries) => (
-                <Task key={entries[0]!.id} first={entries[0]!} several={groups.value.length > 1} />
+            {shown.value.map((entries) => (
+                <Task key={entries[0]!.id} first={entries[0]!} several={shown.value.length > 1} />
             ))}
         </>
     );
