@@ -1,7 +1,8 @@
 // reproduction.mjs: the papers' tables, run again: what is asked for (docs/reproduction/tables.jsonl, as
 // `seqmix reproduce --json` says) beside what is stored of it (NAME.jsonl, as `seqmix reproduce` wrote), for
 // docs/REPRODUCTION.md and for the page's view Papers.
-//   node scripts/reproduction.mjs [DIR]   first takes over what DIR, a folder of `seqmix reproduce`, holds
+//   node scripts/reproduction.mjs [DIR]   first adds what DIR, a folder of `seqmix reproduce`, holds: also of
+//                                         a table that is not whole, which `--from` goes on with
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,20 +65,28 @@ function ours(row, measure) {
     };
 }
 
-/** Every table: what is asked for, and in its rows and claims what came of it. */
+/** How many trainings of a row are stored, over its rates and seeds. */
+const trained = (row) =>
+    Object.values(row?.rates ?? {}).reduce((sum, { digests }) => sum + digests.filter(Boolean).length, 0);
+
+/** Every table: what is asked for, in its rows and claims what came of it; `left`: hours that it needs. */
 export function tables() {
     const digests = JSON.parse(readFileSync(join(stored, 'quick.json'), 'utf8'));
     return known().map((table) => {
         const found = read(table.name);
+        const asked = table.rows.length * table.rates.split(',').length * table.seeds;
+        const left = found ? found.rows.reduce((sum, { missing }) => sum + missing, 0) : asked;
         const of = (name) => found?.rows.find(({ row }) => row === name);
         return {
             ...table,
+            left: (table.hours * left) / asked,
             spent: found ? found.rows.reduce((sum, { seconds }) => sum + seconds, 0) / 3600 : null,
             rows: table.rows.map(({ row, config, paper }) => ({
                 name: row,
                 config,
                 paper,
                 ours: ours(of(row), table.measure),
+                done: trained(of(row)),
                 digest: digests[table.name]?.[row] ?? '',
             })),
             claims: table.claims.map(({ claim, better, worse }) => ({
@@ -147,17 +156,17 @@ const TARGETS = [
 export function targets(all = tables()) {
     const single = TARGETS.map(({ says, tables: of, least, hours = Infinity }) => {
         const named = all.filter(({ name }) => of.test(name));
-        const trained = named.flatMap(({ rows, source, seeds }) =>
+        const found = named.flatMap(({ rows, source, seeds }) =>
             rows
                 .filter(({ ours: is }) => is?.rate)
                 .map(({ name, ours: is }) => ({ name, source, seeds, ...is })),
         );
-        if (!trained.length) {
-            const needs = named.reduce((sum, table) => sum + table.hours, 0);
+        if (!found.length) {
+            const needs = named.reduce((sum, { hours, left = hours }) => sum + left, 0);
             return { says, reached: false, came: `not run (needs ${hoursText(needs)})` };
         }
-        const inTime = trained.filter(({ seconds }) => seconds <= 3600 * hours);
-        const [best] = (inTime.length ? inTime : trained).sort((a, b) => b.mean - a.mean);
+        const inTime = found.filter(({ seconds }) => seconds <= 3600 * hours);
+        const [best] = (inTime.length ? inTime : found).sort((a, b) => b.mean - a.mean);
         const reached = inTime.length > 0 && best.mean >= least;
         const took = hours < Infinity ? `, ${(best.seconds / 3600).toPrecision(2)} h a training` : '';
         return {
@@ -179,16 +188,16 @@ const range = ({ mean, least, most }, measure) =>
     `${number(mean, measure)}${unit(measure)} (${number(least, measure)}–${number(most, measure)})`;
 const hoursText = (x) => `${Number(x.toPrecision(3))} h of one core`;
 
-function row({ name, config, paper, ours: is }, measure) {
+function row({ name, config, paper, ours: is, done }, measure, trainings) {
     const first = `| ${name} | ${paper ?? ''} | `;
-    if (!is) return `${first}not run | | | \`${config}\` |`;
+    if (!is) return `${first}${done ? `${done} of ${trainings} trainings` : 'not run'} | | | \`${config}\` |`;
     const came = is.rate ? range(is, measure) : 'no rate ends with a finite loss';
     const rate = `${is.rate}${is.end ? ' (an end of those tried)' : ''}`;
     return `${first}${came} | ${rate} | ${is.weights.toLocaleString('en')} | \`${config}\` |`;
 }
 
 function section(table) {
-    const { name, source, title, measure, common, setting, seeds, rows, claims, spent } = table;
+    const { name, source, title, measure, common, setting, seeds, rates, rows, claims, left, spent } = table;
     const top = [`## ${source}: ${title}`, ''];
     const again = `\`seqmix reproduce ${name}\``;
     if (spent === null) return [...top, `Not run (needs about ${hoursText(table.hours)}): ${again}`, ''];
@@ -196,14 +205,14 @@ function section(table) {
         ...top,
         `| | paper${table.paper_in === measure ? '' : `, ${table.paper_in}`} | here, ${measure} | rate | weights | config |`,
         '|---|---|---|---|---|---|',
-        ...rows.map((one) => row(one, measure)),
+        ...rows.map((one) => row(one, measure, rates.split(',').length * seeds)),
         '',
         ...claims.map(({ says, verdict }) => `- **${verdict}**: ${says}`),
         '',
         setting,
         '',
-        `Every row: \`${common}\`, ${seeds} seeds, judged on ${table.eval} held-out sequences; ${hoursText(spent)}.`,
-        `Again: ${again}. Every value, choice and digest: [${name}.jsonl](reproduction/${name}.jsonl).`,
+        `Every row: \`${common}\`, ${seeds} seeds, judged on ${table.eval} held-out sequences; ${hoursText(spent)}${left ? `, and ${hoursText(left)} for what is not run` : ''}.`,
+        `${left ? `On from what is stored: \`seqmix reproduce ${name} --from docs/reproduction/${name}.jsonl\`; all again` : 'Again'}: ${again}. Every value, choice and digest: [${name}.jsonl](reproduction/${name}.jsonl).`,
         '',
     ];
 }
@@ -243,7 +252,7 @@ const PAPERS = ['LaS', 'CAT', 'Focus', 'CHELA'];
 /** What a reader will quote: nothing but what is stored. */
 function opening(all) {
     const claims = all.flatMap((table) => table.claims.map((claim) => ({ ...claim, table })));
-    const left = all.filter(({ spent }) => spent === null);
+    const unfinished = all.filter(({ left }) => left > 0);
     const counted = (list) => {
         const count = (verdict) => list.filter((claim) => claim.verdict === verdict).length;
         const tried = list.length - count('not run');
@@ -262,10 +271,10 @@ function opening(all) {
             '',
         ];
     };
-    const hours = hoursText(left.reduce((sum, table) => sum + table.hours, 0));
+    const hours = hoursText(unfinished.reduce((sum, { left }) => sum + left, 0));
     return [
-        `- In all ${counted(claims)}${left.length ? ` ${left.length} of ${all.length} tables have not been run and would take ${hours}: of those nothing is said here.` : ''}`,
-        ...all.filter(({ spent }) => spent !== null).map(summed),
+        `- In all ${counted(claims)}${unfinished.length ? ` ${unfinished.length} of ${all.length} tables have not been run to the end, which would take ${hours}: of what is not run nothing is said here.` : ''}`,
+        ...all.filter(({ rows }) => rows.some(({ ours: is }) => is)).map(summed),
         '',
         ...PAPERS.map(
             (paper) =>
@@ -321,10 +330,11 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
     mkdirSync(stored, { recursive: true });
     writeFileSync(join(stored, 'tables.jsonl'), asked());
     for (const { name } of folder ? known() : []) {
-        seqmix(name, '--collect', '--out', folder);
+        const held = join(stored, `${name}.jsonl`);
+        const from = existsSync(held) ? ['--from', held] : [];
+        seqmix(name, '--collect', '--out', folder, ...from);
         const rows = parsed(readFileSync(join(folder, `${name}.jsonl`), 'utf8'));
-        if (rows.some((line) => 'row' in line && line.missing === 0))
-            copyFileSync(join(folder, `${name}.jsonl`), join(stored, `${name}.jsonl`));
+        if (rows.some(trained)) copyFileSync(join(folder, `${name}.jsonl`), held);
     }
     writeFileSync(join(root, 'docs/REPRODUCTION.md'), page());
 }

@@ -8,15 +8,18 @@
 #include <unistd.h>
 
 #include "cli/reproduce/reproduction.h"
+#include "cli/reproduce/stored.h"
 
 typedef struct {
-    const char *name, *out;
+    const char *name, *out, *from;
     int quick, lines, collect, json;
 } options;
 
 static const cli_option table[] = {
     {"--out", "DIR", "where results go and are looked for: work goes on where it stopped (reproduced)",
      OPTION_TEXT, offsetof(options, out), 0, 0},
+    {"--from", "FILE", "what was stored of the table (docs/reproduction/NAME.jsonl) counts as trained",
+     OPTION_TEXT, offsetof(options, from), 0, 0},
     {"--quick", NULL, "an easier task, one seed, one rate: under a minute", OPTION_FLAG,
      offsetof(options, quick), 0, 0},
     {"--lines", NULL, "print the jobs that are missing, a command a line, for other machines", OPTION_FLAG,
@@ -44,9 +47,10 @@ static int is_missing(const reproduced *is, size_t r, long s) {
 }
 
 // Of a row, seed by seed, all rates: trained, or printed. 0, or the exit status.
-static int work(const options *o, const reproduction *t, const reproduced_row *row, long seed) {
+static int work(const options *o, const reproduction *t, const stored *from, const reproduced_row *row,
+                long seed) {
     reproduced is;
-    if (reproduction_read(t, row, o->quick, o->out, &is)) return 2;
+    if (reproduction_read(t, row, o->quick, o->out, from, &is)) return 2;
     for (size_t r = 0; r < is.rates; r++) {
         char eval[24];
         job j;
@@ -214,18 +218,18 @@ static int write_table(const options *o, const reproduction *t, const reproduced
 }
 
 enum { MOST_ROWS = 32 };
-static int run_table(const options *o, const reproduction *t) {
+static int run_table(const options *o, const reproduction *t, const stored *from) {
     static reproduced all[MOST_ROWS];
     int status = 0;
     if (!o->collect && !o->lines)
-        fprintf(stderr, "seqmix: %s: about %.2g hours of one core in all, less what %s holds\n", t->name,
-                o->quick ? 0.02 : t->hours, o->out);
+        fprintf(stderr, "seqmix: %s: about %.2g hours of one core in all, less what %s%s%s holds\n", t->name,
+                o->quick ? 0.02 : t->hours, o->out, o->from ? " or " : "", o->from ? o->from : "");
     // Seed by seed: after the first there is a whole table already.
     for (long seed = 1; seed <= (o->quick ? 1 : t->seeds) && !o->collect && !status; seed++)
-        for (size_t i = 0; t->rows[i].name && !status; i++) status = work(o, t, t->rows + i, seed);
+        for (size_t i = 0; t->rows[i].name && !status; i++) status = work(o, t, from, t->rows + i, seed);
     if (status || o->lines) return status;
     for (size_t i = 0; t->rows[i].name; i++)
-        if (reproduction_read(t, t->rows + i, o->quick, o->out, all + i)) return 2;
+        if (reproduction_read(t, t->rows + i, o->quick, o->out, from, all + i)) return 2;
     print(o, t, all);
     return write_table(o, t, all);
 }
@@ -234,6 +238,7 @@ static int reproduce(int argc, char **argv) {
     options o = {.out = "reproduced"};
     if (cli_read_options(&cli_reproduce, argc, argv, &o)) return 2;
     if (o.json && o.name) return cli_fail("reproduce: --json lists all tables and takes no name");
+    if (o.from && !o.name) return cli_fail("reproduce: --from goes with the name of a table");
     if (!o.name) return list(&o), 0;
     if (o.lines && o.collect) return cli_fail("reproduce: --lines and --collect do not go together");
     const reproduction *t = reproductions;
@@ -241,5 +246,9 @@ static int reproduce(int argc, char **argv) {
     if (!t->name) return cli_fail("there is no table '%s'; seqmix reproduce lists them", o.name);
     if (o.collect && access(o.out, F_OK)) return cli_fail("reproduce: --out %s: %s", o.out, strerror(errno));
     if (cli_make_folders(o.out, "reproduce: --out")) return 2;
-    return run_table(&o, t);
+    stored from = {0};
+    int status = o.from ? stored_read(&from, t, o.quick, o.from) : 0;
+    if (!status) status = run_table(&o, t, &from);
+    stored_free(&from);
+    return status;
 }

@@ -11,6 +11,7 @@
 #include "cli/grid/result.h"
 #include "cli/grid/table/table.h"
 #include "model/run/language/language.h"
+#include "stored.h"
 
 long reproduction_eval(const reproduction *t, int quick) { return quick && t->eval > 1000 ? 1000 : t->eval; }
 
@@ -95,7 +96,7 @@ static void choose(const reproduction *t, reproduced *is) {
 }
 
 int reproduction_read(const reproduction *t, const reproduced_row *row, int quick, const char *folder,
-                      reproduced *is) {
+                      const stored *from, reproduced *is) {
     *is = (reproduced){.seeds = quick ? 1 : t->seeds};
     read_rates(quick ? t->quick_rate : t->rate, is);
     for (size_t r = 0; r < is->rates; r++)
@@ -108,6 +109,7 @@ int reproduction_read(const reproduction *t, const reproduced_row *row, int quic
             if (found == 2) return 2;
             is->missing += !found;
         }
+    if (from) is->missing -= stored_take(from, row, is);
     if (!is->missing)
         choose(t, is);
     else

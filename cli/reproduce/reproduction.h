@@ -56,9 +56,11 @@ typedef struct {
     unsigned long long params;
 } reproduced;
 
-// What `folder` holds of a row. 0, or 2 with the sentence printed.
+// What `folder` holds of a row, and where that is nothing `from` (stored.h; NULL: nothing). 0, or 2 with the
+// sentence printed.
+struct stored;
 int reproduction_read(const reproduction *t, const reproduced_row *row, int quick, const char *folder,
-                      reproduced *is);
+                      const struct stored *from, reproduced *is);
 
 // "holds": every seed of the better row is above every seed of the worse one, a single seed by QUICK_GAP at
 // least; "does not hold": the other way round; "cannot tell"; "not run".

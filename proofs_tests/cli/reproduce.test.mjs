@@ -81,6 +81,68 @@ test('an easy form of a table is trained, goes on where it stopped, and is judge
     assert.equal(readFileSync(join(out, 'las-table-7-cummax.quick.jsonl'), 'utf8'), before);
 });
 
+test('what was stored of a table counts as trained, on whatever machine', () => {
+    const out = join(folder, 'elsewhere');
+    const args = ['las-table-7-cummax', '--quick'];
+    const file = join(folder, 'quick', 'las-table-7-cummax.quick.jsonl');
+    const from = (path, ...more) => seqmix(...args, '--from', path, '--out', out, ...more);
+    const all = from(file);
+    assert.deepEqual([all.status, jobs(all.stdout).length], [0, 0], all.stderr);
+    assert.equal(
+        readFileSync(join(out, 'las-table-7-cummax.quick.jsonl'), 'utf8'),
+        readFileSync(file, 'utf8'),
+    );
+
+    // What it does not hold is trained: a digest that is none, another config, a row that is not there.
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    const holding = (change) => {
+        const path = join(folder, 'held.jsonl');
+        writeFileSync(path, lines.map(change).filter(Boolean).join('\n'));
+        return path;
+    };
+    const missing = (change) => from(holding(change), '--lines').stdout.split('\n').filter(Boolean).length;
+    const first = (change) => (line, i) => (i === 1 ? change(line) : line);
+    assert.equal(
+        missing((line) => line),
+        0,
+    );
+    assert.equal(missing(first((line) => line.replace(/("digests":\[")\w/, '$1x'))), 1);
+    assert.equal(missing(first((line) => line.replace(/"config":"/, '"config":"heads=1&'))), 1);
+    assert.equal(missing(first(() => '')), 1);
+    const rest = from(holding(first(() => '')));
+    assert.deepEqual([rest.status, jobs(rest.stdout).length], [0, 1], rest.stderr);
+    const timeless = (text) => text.replace(/"seconds":\d+/g, '');
+    const whole = readFileSync(join(out, 'las-table-7-cummax.quick.jsonl'), 'utf8');
+    assert.equal(timeless(whole), timeless(readFileSync(file, 'utf8')));
+
+    const refuses = (path, sentence) => {
+        const { status, stderr } = from(path, '--lines');
+        assert.equal(status, 2);
+        assert.match(stderr, sentence);
+    };
+    refuses(join(folder, 'none.jsonl'), /none\.jsonl cannot be read/);
+    refuses(
+        holding(() => ''),
+        /held\.jsonl: it is empty/,
+    );
+    refuses(
+        holding((line, i) => (i ? line : line.replace('cummax', 'cumsum'))),
+        /has table 'las-table-7-cumsum', where/,
+    );
+    refuses(
+        holding((line, i) => (i ? line : line.replace('"seeds":1', '"seeds":5'))),
+        /has not seeds 1/,
+    );
+    refuses(
+        holding((line, i) => (i ? line : line.replace(/"common":"/, '$&fast=1&'))),
+        /has common 'fast=1&.*', where/,
+    );
+    refuses(holding(first((line) => line.slice(0, 99))), /line 2: /);
+    const { status, stderr } = seqmix('--from', file);
+    assert.equal(status, 2);
+    assert.match(stderr, /--from goes with the name of a table/);
+});
+
 test('every table has an easy form that the language allows', () => {
     for (const { name } of known()) {
         const { status, stdout, stderr } = seqmix(name, '--quick', '--lines', '--out', join(folder, 'lines'));

@@ -16,7 +16,7 @@ const TYPES = {
     '.svg': 'image/svg+xml',
     '.wasm': 'application/wasm',
 };
-/** Serves `folders` by the first part of the path, each file to be kept for ten minutes, but for sw.js. Counts
+/** Serves `folders` by the first part of the path, each kept for ten minutes, but not sw.js. Counts
  * what is asked for past the browser's cache, as the service worker does: all, and the most at once. */
 async function host(folders) {
     const fresh = { all: 0, now: 0, most: 0 };

@@ -1,5 +1,5 @@
-// drawn_again.ts: a chart that follows its runs: drawn as often as an eye follows and not more, in a frame of
-// its own.
+// drawn_again.ts: a chart that follows its runs: drawn as often as an eye follows and not more, in a task of
+// its own (core/turns.ts).
 import { effect, untracked } from '@preact/signals';
 import type { Curves } from '../../charts/curves.ts';
 import { painted } from '../../core/theme.ts';

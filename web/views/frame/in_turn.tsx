@@ -1,4 +1,4 @@
-// in_turn.tsx: a part of a view that takes news in a frame of its own (core/turns.ts).
+// in_turn.tsx: a part of a view that takes news in a task of its own (core/turns.ts).
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { callOff, inTurn } from '../../core/turns.ts';
