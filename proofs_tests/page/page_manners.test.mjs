@@ -389,6 +389,40 @@ onPage('the chart stands above the fold, whatever lesson is open', RACE, {}, asy
     );
 });
 
+onPage(
+    'a run that is removed by its button: the focus goes to the next one, and what a word meant goes with it',
+    `${RACE}~mixer=las&position=learned~mixer=focus`,
+    {},
+    async (page) => {
+        await allReady(page);
+        const focused = () =>
+            page.evaluate(() => document.activeElement.ariaLabel ?? document.activeElement.textContent);
+        const term = () => page.$eval('#term-line', (one) => !one.hidden && one.textContent);
+        // A term in the text of the run that goes is asked for, as by a pointer over it.
+        const asked = await page.$eval('.runs .run:nth-child(2) .term', (one) => {
+            one.dispatchEvent(new PointerEvent('pointerenter'));
+            return one.textContent;
+        });
+        await eventually(async () => assert.ok(String(await term()).startsWith(asked)));
+        for (const left of [3, 2, 1]) {
+            const [place, removed] = [left === 3 ? 1 : left - 1, left + 1];
+            if (left === 3) await page.$$eval('.runs .remove', (all) => all[1].focus());
+            await page.keyboard.press('Enter');
+            await counts(page, '.runs .run', left);
+            await eventually(async () => {
+                const names = await page.$$eval('.runs .remove', (all) => all.map((one) => one.ariaLabel));
+                assert.equal(names.length, left > 1 ? left : 0);
+                assert.equal(
+                    await focused(),
+                    names[Math.min(place, left - 1)] ?? 'Add a run',
+                    `one of ${removed} went`,
+                );
+            });
+            assert.equal(await term(), false, 'the meaning of a word that is gone');
+        }
+    },
+);
+
 const shown = (page, selector) =>
     page.$$eval(selector, (all) => all.filter((one) => one.checkVisibility()).map((one) => one.textContent));
 const AROUND = '.where, .tools, .views, footer, .lessons, .setup, .places > .inside, .options, .below';
@@ -420,7 +454,19 @@ onPage('projector mode: letters of 24 px, the chart or the story alone', RACE, {
     assert.deepEqual(await shown(page, AROUND), []);
     assert.ok((await sticksOut(page)) <= 0);
     assert.deepEqual(await violations(page), []);
-    await press(page, 'Leave projector mode (f)');
+    await page.keyboard.press('Escape');
+    await until(page, () => !/projector/.test(location.hash));
+    await page.keyboard.press('f');
+    await until(page, () => /projector=1/.test(location.hash));
+    // (The sheet of keys begins with its title, though what has the focus is at its end.)
+    await page.setViewport({ width: 1280, height: 500 });
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open]');
+    assert.equal(await page.$eval('dialog[open]', (one) => one.scrollTop), 0);
+    await page.keyboard.press('Escape');
+    await counts(page, 'dialog[open]', 0);
+    assert.match(await page.evaluate(() => location.hash), /projector=1/, 'Escape closes the sheet alone');
+    await press(page, 'Leave projector mode (f or Escape)');
     await until(page, () => !/projector/.test(location.hash));
     await page.setViewport({ width: 1280, height: 800 });
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '15px');

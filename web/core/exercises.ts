@@ -25,7 +25,7 @@ export const REACHED = 0.99;
 
 /** The question itself, the same for whoever makes one. */
 export const QUESTIONS: Record<Ask, string> = {
-    accuracy: 'How many percent of the held-out answers are right at the end? One decimal.',
+    accuracy: 'What percentage of the held-out answers is right at the end? One decimal.',
     digest: 'What are the first eight characters of its digest at the end?',
     weights: 'How many weights does it have?',
     first: `At which step were at least ${100 * REACHED} % of the held-out answers right for the first time? 0: never.`,

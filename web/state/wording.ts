@@ -1,5 +1,6 @@
 // wording.ts: how a run and its numbers are called on the page.
 import { computed } from '@preact/signals';
+import { measured } from '../core/expect.ts';
 import { percent } from '../core/figures.ts';
 import type { Entry } from './entry.ts';
 import { bitsAt, scoreAt } from './history.ts';
@@ -40,10 +41,12 @@ function plainName(entry: Entry): string {
     return [mixerTitle(lab(), entry.values), ...task, ...changes, ...file].join(' · ');
 }
 
-/** How good a run was when it was last tried by a step; a text is judged in bits per character. */
+/** How good a run was when it was last tried by a step; a text is judged in bits per character, too, numbers
+ * by the share of their variance that is explained. */
 export function scoreText(entry: Entry, step: number): string {
     const share = scoreAt(entry, step);
     if (share === undefined) return '–';
+    if (entry.history.points.some(({ regression }) => regression)) return measured('r2', share);
     const bits = bitsAt(entry, step);
     return bits === undefined ? percent(share) : `${percent(share)}, ${bits.toFixed(2)} bits`;
 }

@@ -156,7 +156,7 @@ function CellView({ cell }: { cell: Cell }) {
             data-step={step}
             data-digest={cell.digest}
             title="Open this run"
-            onClick={() => openCell(cell)}
+            onClick={() => void openCell(cell)}
         >
             <span class="cell-name">
                 <MarkSign mark={mark} /> {mixerTitle(lab(), values)}
@@ -183,7 +183,7 @@ function CellView({ cell }: { cell: Cell }) {
             <span class="cell-foot">
                 {words} ·{' '}
                 {status === 'going' || (status === 'waiting' && step > 0)
-                    ? `step ${step} of ${steps}${status === 'going' ? '' : ', the rest later'}`
+                    ? `step ${step} of ${steps}${status === 'going' ? '' : ', the rest comes later'}`
                     : `${blocks === 1 ? '1 block' : `${blocks} blocks`}${params ? ` · ${counted(params)} weights` : ''}`}
                 {status === 'failed' && ' · stopped'}
             </span>

@@ -127,7 +127,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Proofs',
         title: 'About',
         sentence:
-            'What each mechanism is: look how its formula differs from the one before, and follow it into the code.',
+            'What each mechanism is: see how its formula differs from the one before, and follow it into the code.',
         load: () => import('./about.tsx'),
     },
 ];

@@ -50,7 +50,7 @@ export default function Write() {
         <>
             <div class="write-none">
                 <p>
-                    {length ? 'None of the runs reads a text. ' : ''}The lesson trains two mechanisms for a
+                    {length ? 'No run here is trained on text. ' : ''}The lesson trains two mechanisms for a
                     minute on the opening of Coriolanus, byte by byte; a text of your own will do instead.
                 </p>
                 <button

@@ -130,6 +130,39 @@ onPage(
 );
 
 onPage(
+    'a cell that is training opens as it is, and goes on to the same bits',
+    `${RACE}!view=board`,
+    {},
+    async (page) => {
+        await counts(page, '.board .cell', 12);
+        await press(page, 'Run');
+        const cat = cell('Recall', 'cat');
+        await until(
+            page,
+            (one) => {
+                const { status, step } = document.querySelector(one).dataset;
+                return status === 'going' && step > 20 && step < 250;
+            },
+            cat,
+        );
+        const seen = await page.$eval(cat, (one) => (one.click(), Number(one.dataset.step)));
+        await until(page, () => document.querySelector('.transport'));
+        await eventually(async () => {
+            const [{ status, step }] = await runs(page);
+            assert.equal(status, 'paused');
+            assert.ok(step >= seen && step < 300, `${step} where the cell said ${seen}`);
+        });
+        await press(page, 'Resume');
+        await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
+        const [{ digest }] = await runs(page);
+        const native = execFileSync(at('build/seqmix'), ['train', 'mixer=cat&task=mqar', '--json'], {
+            encoding: 'utf8',
+        });
+        assert.equal(JSON.parse(native.trim().split('\n').at(-1)).digest, digest);
+    },
+);
+
+onPage(
     'a cell at its claim makes way for those that have not begun',
     `${RACE}!view=board`,
     {},
@@ -143,7 +176,7 @@ onPage(
             focus,
         );
         await says(page, `${focus} .cell-score`, /✓$/);
-        await says(page, `${focus} .cell-foot`, /^≥ 96 % · step \d{2,3} of 600, the rest later$/);
+        await says(page, `${focus} .cell-foot`, /^≥ 96 % · step \d{2,3} of 600, the rest comes later$/);
         // It is opened as it is, and trained on to the bits of the native program.
         await page.$eval(focus, (one) => one.click());
         await until(page, () => document.querySelector('.transport'));

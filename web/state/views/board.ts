@@ -175,8 +175,9 @@ export async function seenInside(cell: Cell): Promise<Look | null> {
     return told && !isProblem(told) ? told : null;
 }
 
-/** Open a cell's run among the page's own, where the board has brought it. */
-export function openCell({ values, saved: [saved] }: Cell): void {
+/** Open a cell's run among the page's own, where the board has brought it: as it is now, or was at last. */
+export async function openCell({ entry, values, saved: left }: Cell): Promise<void> {
+    const [saved] = entry ? await savedAll(entry) : left;
     resume(textOfAll(lab(), [values]), 1, saved ? [[saved]] : []);
     openView('experiment');
 }

@@ -97,25 +97,31 @@ interface FigureProps {
 }
 export function Accuracy({ entries, several, Heading }: FigureProps) {
     const { x } = view.value;
+    const regression = useRegression(entries);
     const accuracy: Kind = {
         marked: true,
         log: false,
         range: [0, 1.04],
-        line: { at: SOLVED, label: '99 %' },
-        format: shareTick,
+        line: { at: SOLVED, label: regression ? '0.99' : '99 %' },
+        format: regression ? String : shareTick,
         formatX: (value) => formatX(x, value),
     };
     return (
         <figure>
             <figcaption>
                 <Heading>
-                    {useRegression(entries) ? 'R²' : 'Accuracy'}{' '}
-                    {several ? 'held out' : 'on sequences never trained on'}
+                    {regression ? 'R²' : 'Accuracy'} {several ? 'held out' : 'on sequences never trained on'}
                 </Heading>
             </figcaption>
             <Legend of="accuracy" entries={entries} />
             <div class="chart-place">
-                <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />
+                <Chart
+                    key={String(regression)}
+                    kind={accuracy}
+                    curves={ofAccuracy}
+                    entries={entries}
+                    label="Held-out accuracy"
+                />
                 {!begun.value && !playing.value && (
                     <p class="chart-note">
                         {refused.value ? (

@@ -1,5 +1,5 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { download, pick } from '../../core/files.ts';
 import { MAX_ALL, mixerTitle, offeredTasks, ownKeys, sharedChanges, taskTitle } from '../../state/setup.ts';
 import type { Entry } from '../../state/entry.ts';
@@ -18,10 +18,20 @@ import { Worded } from '../frame/worded.tsx';
 
 const shown = behind(runs);
 const shownGroups = behind(groups);
+/** Where a run was that was removed: the focus, which its button had, goes to the next one there. */
+let removed = -1;
 const GROUP_NAMES: Record<string, string> = { mixer: 'Mechanism', model: 'Model', training: 'Training' };
 
 export function RunsView() {
     const [refused, refuse] = useState<readonly string[]>([]);
+    const list = useRef<HTMLUListElement>(null);
+    const add = useRef<HTMLButtonElement>(null);
+    useEffect(() => {
+        if (removed < 0 || document.activeElement !== document.body) return;
+        const others = list.current!.querySelectorAll<HTMLElement>('.remove');
+        (others[Math.min(removed, others.length - 1)] ?? add.current)?.focus();
+        removed = -1;
+    }, [shown.value]);
     return (
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">Runs</h2>
@@ -35,13 +45,13 @@ export function RunsView() {
             {shownGroups.value.map((entries) => (
                 <Favours key={entries[0]!.id} entries={entries} />
             ))}
-            <ul class="runs">
+            <ul class="runs" ref={list}>
                 {shown.value.map((entry) => (
                     <RunCard key={entry.id} entry={entry} />
                 ))}
             </ul>
             <div class="row">
-                <button type="button" onClick={addRun} disabled={runs.value.length >= MAX_ALL}>
+                <button type="button" ref={add} onClick={addRun} disabled={runs.value.length >= MAX_ALL}>
                     Add a run
                 </button>
                 <button type="button" onClick={() => void loadRuns().then(refuse)}>
@@ -114,10 +124,13 @@ function RunCard({ entry }: { entry: Entry }) {
                 {shown.value.length > 1 && (
                     <button
                         type="button"
-                        class="quiet"
+                        class="quiet remove"
                         aria-label={`Remove ${name}`}
                         title="remove"
-                        onClick={() => removeRun(entry)}
+                        onClick={() => {
+                            removed = shown.value.indexOf(entry);
+                            removeRun(entry);
+                        }}
                     >
                         ×
                     </button>

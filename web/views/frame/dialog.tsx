@@ -12,8 +12,9 @@ export function Dialog({ open, title, children }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     const id = useId();
     useEffect(() => {
-        if (open.value) dialog.current?.showModal();
-        else dialog.current?.close();
+        if (!open.value) return dialog.current?.close();
+        dialog.current?.showModal();
+        dialog.current?.scrollTo(0, 0); // from its title, though the button below has the focus
     }, [open.value]);
     return (
         <dialog ref={dialog} aria-labelledby={id} onClose={() => (open.value = false)}>

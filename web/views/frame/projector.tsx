@@ -7,7 +7,9 @@ import { setView } from '../../state/viewing.ts';
 
 export function turnProjector(): void {
     setView({ projector: 1 - view.value.projector });
-    said.value = view.value.projector ? 'Projector mode. Press f to leave it.' : 'Projector mode is off.';
+    said.value = view.value.projector
+        ? 'Projector mode. Press f or Escape to leave it.'
+        : 'Projector mode is off.';
 }
 
 export function Projector() {
@@ -19,7 +21,7 @@ export function Projector() {
     if (!on) return null;
     return (
         <button type="button" class="quiet leave-projector" onClick={turnProjector}>
-            Leave projector mode (f)
+            Leave projector mode (f or Escape)
         </button>
     );
 }

@@ -49,7 +49,10 @@ export function listen(): void {
         )
             return;
         const found = SHORTCUTS.find(({ keys }) => keys === event.key);
-        if (!found) return;
+        if (!found) {
+            if (event.key === 'Escape' && view.value.projector) turnProjector();
+            return;
+        }
         event.preventDefault();
         found.does();
     });

@@ -69,7 +69,7 @@ export const saidOf = (tokens: boolean, questions: boolean): string =>
     !tokens
         ? 'Each row of the input is one place of the sequence.'
         : questions
-          ? 'The one outlined is the question.'
+          ? 'The one outlined in bold is the question.'
           : 'The whole sequence has one answer.';
 /** What acts of the match: its last stage. */
 export const matchOf = (stages: readonly Stage[]) =>
