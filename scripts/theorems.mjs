@@ -101,18 +101,16 @@ What of the C is not covered: the theorems are about the recurrences and sums th
 sum of a row (\`row_sum\`): Frama-C's WP proves that its text computes, at every size, the sum of which [Rounding.v](#rounding) speaks. Of what
 follows, and of all that it calls, WP proves that at every size it stays inside its arrays and that no signed integer overflows:
 \`row_sum\`; the dot product of two rows; layer norm, RMSNorm and the unit norm forward; a row of softmax (\`softmax_row\`, \`softmax_row_again\`);
-the product of tiles (\`tile_product\`); the short convolution forward (\`smx_conv_fwd\`); and of gated linear attention and the delta rule
-forward the parts of a block: where its arrays lie (\`state_layout_of\`, \`call_of\`, \`block_at\`), its keys, queries and gates (\`load_keys\`),
-the products of its pairs of rows (\`pairs\`), the triangular system (\`solve\`), the state after it (\`write_block\`), what is padded, transposed,
-multiplied, added, loaded and stored (\`load_rows\`, \`turn\`, \`times\`, \`add_row\`, \`load_state\`, \`store_state\`), and what computes a block
-by them (\`load_block\`). Not of these two mixers: what goes from block to block (\`forward\`, and so \`smx_gla_fwd\`, \`smx_delta_fwd\`), which Eva
-follows at fixed sizes; nor backward. Their contracts
-are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl), and assume what smx.h says of the arrays, fewer than 2^55 floats in
+the product of tiles (\`tile_product\`); the short convolution forward (\`smx_conv_fwd\`); gated linear attention and the delta rule forward,
+whole (\`smx_gla_fwd\`, \`smx_delta_fwd\`), not backward. Their contracts
+are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl) and
+[state.acsl](../proofs_tests/frama_c/state.acsl), and assume what smx.h says of the arrays, fewer than 2^55 floats in
 each (where heads share keys: also if each head had its own), what lies between the rows of an array being of that array, too; and of functions without a text that WP can read: that square root, infinity and NaN
 write nowhere, that memcpy and memset touch the floats that they are given, that a product of sizes below 2^55 is that product, and that what
 copies a word to another type or compares two numbers (\`vf_bits\`, \`vi_float\`, \`vf_lt\`, \`vf_le\`, \`vf_eq\`, \`vi_gt\`: single numbers, which Eva
 follows) touches no array, nor does the prefetch of a line;
-and, of \`load_block\`, that a block, a call and the list of rows asked for ahead are objects of their own.
+and, of the two mixers, as WP's model of memory (\`Typed+ref\`) takes it, that a block, a call and the list of rows asked for ahead, which are
+variables of the functions' own, and the description of the rows that a caller gives (\`smx_state_rows\`) lie in no array and not in another.
 Not stated is that outputs are written at all, nor, but for \`row_sum\`, what they are. Beside it,
 \`make prove-c\` has Frama-C's Eva follow norms, forward and backward, the short convolution forward, products, softmax attention forward
 and its map, gated linear attention and the delta rule forward, as scalar code, in one or two small shapes each ([proofs_tests/frama_c/calls.c](../proofs_tests/frama_c/calls.c)), for all values

@@ -286,7 +286,7 @@ SMX_INLINE v16 v16_set(float x) {
     SMX_EACH y.r[r] = vf_set(x);
     return y;
 }
-/*@ requires \valid_read(p + (0 .. 15));
+/*@ requires in_group: \valid_read(p + (0 .. 15));
     PURE GIVES(\forall integer j; 0 <= j < 16 ==> word(\result.r[j]) == word(p[j])) */
 SMX_INLINE v16 v16_load(const float *p) {
     v16 y;
@@ -294,14 +294,14 @@ SMX_INLINE v16 v16_load(const float *p) {
     SMX_EACH y.r[r] = vf_load(p + r * SMX_W);
     return y;
 }
-/*@ requires \valid(p + (0 .. 15));
+/*@ requires in_group: \valid(p + (0 .. 15));
     assigns p[0 .. 15]; */
 SMX_INLINE void v16_store(float *p, v16 x) {
     /*@ EACH(p, \true) */
     SMX_EACH vf_store(p + r * SMX_W, x.r[r]);
 }
 // The first n <= 16 of p, the other lanes `fill`; nothing past p + n is touched.
-/*@ requires n <= 16 && \valid_read(p + (0 .. n - 1));
+/*@ requires in_part: n <= 16 && \valid_read(p + (0 .. n - 1));
     PURE GIVES(\forall integer j; 0 <= j < 16 ==> word(\result.r[j]) == word(j < n ? p[j] : fill)) */
 SMX_TAIL v16 v16_load_n(const float *p, size_t n, float fill) {
     v16 y;
@@ -331,7 +331,7 @@ SMX_TAIL v16 v16_load_n(const float *p, size_t n, float fill) {
 #endif
     return y;
 }
-/*@ requires n <= 16 && \valid(p + (0 .. n - 1));
+/*@ requires in_part: n <= 16 && \valid(p + (0 .. n - 1));
     assigns p[0 .. n - 1]; */
 SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 #if SMX_W == 16

@@ -16,7 +16,7 @@
 // `columns` < V*SMX_W are stored where C is narrower than the tile. M, V and add are constants after
 // inlining.
 /*@ requires (M == 1 || M == TILE_M) && (V == 1 || V == TILE_V) && V <= columns;
-    requires IN_TILE(M, V, k);
+    requires in_tile: IN_TILE(M, V, k);
     assigns TILE_OF(c); */
 SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b,
                          size_t rb, size_t k, size_t columns, const int M, const int V, const int add) {

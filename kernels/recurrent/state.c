@@ -122,7 +122,7 @@ SMX_INLINE void ask(wanted *a, size_t lines) {
 #endif
 // product(), asking between its parts: of 16 columns, and of 16 rows where its sums are long.
 /*@ requires m <= MOST && n <= MOST && k <= MOST && k * cx <= MOST && k * rb <= MOST;
-    requires m > 0 && n > 0 ==> IN_PRODUCT(x, rx, cx, m, n, k);
+    requires in_product: m > 0 && n > 0 ==> IN_PRODUCT(x, rx, cx, m, n, k);
     requires ASKS(a);
     assigns INTO(c), ASKED(a); */
 static void asking_product(wanted *a, float *c, size_t ldc, const float *x, size_t rx, size_t cx,
@@ -298,7 +298,7 @@ SMX_LARGE void load_keys(block *w, const call *c, size_t row, size_t h, wanted *
 }
 // to [columns][ld] = from [ROWS][padded], transposed; padded is a multiple of 4.
 /*@ requires padded % 4 == 0 && columns <= padded && SIZED(ROWS, padded) && SIZED(columns, ld);
-    requires ROWS_OF(to, columns, ld, ROWS) && \valid_read(from + (0 .. ROWS * padded - 1));
+    requires in_rows: ROWS_OF(to, columns, ld, ROWS) && \valid_read(from + (0 .. ROWS * padded - 1));
     assigns INTO(to); */
 static void turn(float *to, size_t ld, const float *from, size_t padded, size_t columns) {
     /*@ loop invariant 0 <= c <= padded && c % 4 == 0; loop assigns c, INTO(to); loop variant padded - c; */
@@ -621,7 +621,7 @@ static void load_state(float *to, const float *from, const call *c) {
         memcpy(to + i * c->l.dvp, from + i * c->p->dv, c->p->dv * sizeof *to);
 }
 /*@ requires OF_STATES(c) && \valid_read(from + (0 .. c->p->dk * c->l.dvp - 1));
-    requires to != \null ==> \valid(to + (0 .. c->p->dk * c->p->dv - 1));
+    requires in_state: to != \null ==> \valid(to + (0 .. c->p->dk * c->p->dv - 1));
     assigns INTO(to); */
 static void store_state(float *to, const float *from, const call *c) {
     /*@ loop invariant 0 <= i <= c->p->dk; loop assigns i, INTO(to); loop variant c->p->dk - i; */
@@ -630,49 +630,117 @@ static void store_state(float *to, const float *from, const call *c) {
         memcpy(to + i * c->p->dv, from + i * c->l.dvp, c->p->dv * sizeof *to);
 }
 
+// One block of one head: its rows of y, stride apart, and the state after it.
+/*@ requires \valid(w) && BLOCK_AT(w, c) && INPUTS(c, c->p) && ASKS_FOR(a, w, c) && OF_KEYS(work);
+    requires 0 < w->n <= ROWS && row + w->n <= c->p->B * c->p->L && h < c->p->H;
+    requires \valid_read(lanes + (0 .. 15)) && ROWS_OF(y, w->n, c->p->H * c->p->dv, c->p->dv);
+    requires \valid_read(w->state + (0 .. c->p->dk * c->l.dvp - 1));
+    requires \valid(after + (0 .. c->p->dk * c->l.dvp - 1));
+    assigns LOADED(w), INTO(work), INTO(y), INTO(after), ASKED(a); */
+static void block_fwd(float *y, float *after, block *w, const call *c, float *work, size_t row, size_t h,
+                      wanted *a) {
+    const smx_state *p = c->p;
+    const size_t dkp = c->l.dkp, dvp = c->l.dvp, stride = p->H * p->dv;
+    /*@ WHOLE_ROWS_OF(dkp) THEN BLOCK_OF_Y */
+    load_block(w, c, work, row, h, a);
+    times(work, w->q, w->decay, ROWS * dkp);
+    /*@ BLOCK_PRODUCTS */
+    asking_product(a, y, stride, work, dkp, 1, w->state, dvp, w->n, p->dv, p->dk, 0);
+    asking_product(a, y, stride, w->reads, ROWS, 1, w->u, w->ldu, w->n, p->dv, ROWS, 1);
+    write_block(after, w, c, a);
+    ask(a, SIZE_MAX);
+}
+// Rows t0 .. end - 1 of one head, from the state `state`: carried holds those between, kept the one after.
+/*@ requires LAYOUT(c) && INPUTS(c, c->p) && \separated(c, c->p) && \valid_read(lanes + (0 .. 15));
+    requires b < c->p->B && h < c->p->H && end <= c->p->L;
+    requires \valid(y + (0 .. c->p->B * c->p->L * (c->p->H * c->p->dv) - 1));
+    requires \valid(scratch + (0 .. c->l.floats - 1)) && \valid_read(state + (0 .. c->l.size - 1));
+    requires \valid(carried + (0 .. c->l.size - 1)) && \valid(kept + (0 .. c->l.size - 1));
+    assigns INTO(y), INTO(carried), INTO(kept), INTO(scratch); */
+static void segment_fwd(float *y, const float *state, float *carried, float *kept, float *scratch,
+                        const call *c, size_t b, size_t h, size_t t0, size_t end) {
+    const smx_state *p = c->p;
+    float *work = scratch + c->l.work;
+    block w = block_at(c, scratch, 0, 0);
+    w.state = state;
+    /*@ SEGMENT_OF_SEQUENCE */
+    /*@ loop invariant t0 <= t && (t0 <= end ==> t < end + ROWS) && IN_BLOCK(w, c) && PLACED(w, scratch);
+        loop invariant \valid_read(w.state + (0 .. c->l.size - 1));
+        loop assigns t, w.n, w.u, w.ldu, w.steady, w.state;
+        loop assigns INTO(y), INTO(carried), INTO(kept), INTO(scratch);
+        loop variant end + ROWS - t; */
+    for (size_t t = t0; t < end; t += ROWS) {
+        const size_t row = b * p->L + t;
+        float *to = y + (row * p->H + h) * p->dv, *after = t + ROWS < end ? carried : kept;
+        wanted a = {0};
+        w.n = smx_min(ROWS, p->L - t);
+        /*@ BLOCK_OF_SEQUENCE */
+        want(&a, to, p->H * p->dv, w.n, p->dv);
+        if (kept != carried) want_state(&a, c, kept, (t - t0) / ROWS);
+        if (h + 1 < p->H)
+            want_block(&a, c, row, h + 1, w.n);
+        else if (t + STATE_SEGMENT + ROWS <= p->L)
+            want_block(&a, c, row + STATE_SEGMENT, 0, ROWS);
+        block_fwd(to, after, &w, c, work, row, h, &a);
+        w.state = after;
+    }
+}
+/*@ requires laid: LAYOUT(c);
+    requires INPUTS(c, c->p) && \separated(c, c->p) && \valid_read(lanes + (0 .. 15));
+    requires OUTPUTS(c->p, c->l.size) && \valid(scratch + (0 .. c->l.floats - 1));
+    assigns INTO(y), INTO(last), INTO(states), INTO(scratch); */
 static void forward(float *restrict y, float *restrict last, float *restrict states, const float *start,
                     float *scratch, const call *c) {
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
     const size_t outer = p->dk * p->dv;
-    float *work = scratch + l->work;
     if (!p->L) states = NULL; // no segment, no place for its state
+    /*@ assert outer == p->dk * p->dv && reaches(p->H, p->H + 1, l->size); */
+    /*@ assert 0 <= p->H * l->size <= MOST; */
+    /*@ assert lies(scratch + l->states, scratch, l->states); */
+    /*@ loop invariant 0 <= b <= p->B && KEPT(b * SEGMENTS(p->L));
+        loop assigns b, states, INTO(y), INTO(last), INTO(\at(states, Pre)), INTO(scratch);
+        loop variant p->B - b; */
     for (size_t b = 0; b < p->B; b++) {
-        for (size_t h = 0; h < p->H; h++)
+        /*@ SEQUENCE */
+        /*@ SEGMENT(b * SEGMENTS(p->L)) */
+        /*@ loop invariant 0 <= h <= p->H;
+            loop assigns h, INTO(\at(states, Pre)), INTO(scratch);
+            loop variant p->H - h; */
+        for (size_t h = 0; h < p->H; h++) /*@ STATE_OF_HEAD */
             load_state((states ? states : scratch + l->states) + h * l->size,
                        start ? start + (b * p->H + h) * outer : NULL, c);
+        /*@ loop invariant 0 <= t0 < p->L + STATE_SEGMENT && t0 % STATE_SEGMENT == 0;
+            loop invariant KEPT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT);
+            loop invariant p->L <= t0 ==> KEPT((b + 1) * SEGMENTS(p->L));
+            loop assigns t0, states, INTO(y), INTO(\at(states, Pre)), INTO(scratch);
+            loop variant p->L + STATE_SEGMENT - t0; */
         for (size_t t0 = 0; t0 < p->L; t0 += STATE_SEGMENT) {
             const size_t end = smx_min(p->L, t0 + STATE_SEGMENT);
+            /*@ assert t0 < end <= p->L; */
+            /*@ SEGMENT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
+            /*@ loop invariant 0 <= h <= p->H;
+                loop assigns h, INTO(y), INTO(\at(states, Pre)), INTO(scratch);
+                loop variant p->H - h; */
             for (size_t h = 0; h < p->H; h++) { // heads take turns: whole rows are read while they are near
+                /*@ STATE_OF_HEAD */
                 float *carried = scratch + l->states + h * l->size;
+                /*@ NEXT_SEGMENT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
                 float *kept = states && end < p->L ? states + (p->H + h) * l->size : carried; // at the end
-                block w = block_at(c, scratch, 0, 0);
-                w.state = states ? states + h * l->size : carried;
-                for (size_t t = t0; t < end; t += ROWS) {
-                    const size_t row = b * p->L + t;
-                    wanted a = {0};
-                    w.n = smx_min(ROWS, p->L - t);
-                    want(&a, y + (row * p->H + h) * p->dv, p->H * p->dv, w.n, p->dv);
-                    if (kept != carried) want_state(&a, c, kept, (t - t0) / ROWS);
-                    if (h + 1 < p->H)
-                        want_block(&a, c, row, h + 1, w.n);
-                    else if (t + STATE_SEGMENT + ROWS <= p->L)
-                        want_block(&a, c, row + STATE_SEGMENT, 0, ROWS);
-                    load_block(&w, c, work, row, h, &a);
-                    times(work, w.q, w.decay, ROWS * l->dkp);
-                    float *to = y + (row * p->H + h) * p->dv;
-                    asking_product(&a, to, p->H * p->dv, work, l->dkp, 1, w.state, l->dvp, w.n, p->dv, p->dk,
-                                   0);
-                    asking_product(&a, to, p->H * p->dv, w.reads, ROWS, 1, w.u, w.ldu, w.n, p->dv, ROWS, 1);
-                    float *after = t + ROWS < end ? carried : kept;
-                    write_block(after, &w, c, &a);
-                    w.state = after;
-                    ask(&a, SIZE_MAX);
-                }
+                /*@ assert carried: \valid(carried + (0 .. l->size - 1)); */
+                /*@ assert kept: \valid(kept + (0 .. l->size - 1)); */
+                /*@ assert into: lies(carried, scratch, l->states + (size_t)(h * l->size)); */
+                /*@ assert into: kept == carried || KEPT_AT(kept); */
+                segment_fwd(y, states ? states + h * l->size : carried, carried, kept, scratch, c, b, h, t0,
+                            end);
             }
+            /*@ PAST_SEGMENT(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
             if (states) states += p->H * l->size;
+            /*@ NOW_PAST(b * SEGMENTS(p->L) + t0 / STATE_SEGMENT) */
         }
-        for (size_t h = 0; h < p->H && last; h++)
+        /*@ PAST_SEQUENCE */
+        /*@ loop invariant 0 <= h <= p->H; loop assigns h, INTO(last); loop variant p->H - h; */
+        for (size_t h = 0; h < p->H && last; h++) /*@ STATE_OF_HEAD */
             store_state(last + (b * p->H + h) * outer, scratch + l->states + h * l->size, c);
     }
 }
@@ -1029,10 +1097,15 @@ static void backward(const gradients *d, const float *states, float *scratch, co
 static call call_of(const smx_state_rows *x, const smx_state *p, int delta, int backward) {
     return (call){p, state_layout_of(p, backward), delta, x->q, x->k, x->v, x->beta, x->g, x->erase};
 }
+/*@ requires \valid_read(x) && \valid_read(p) && SIZED_STATES(p) && INPUTS(x, p);
+    requires OUTPUTS(p, p->dk * GROUPS(p->dv));
+    requires \valid(scratch + (0 .. FORWARD_FLOATS(p) - 1));
+    assigns INTO(y), INTO(last), INTO(states), INTO(scratch); */
 SMX_COPY(void, gla_fwd)
 (float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x, const float *start,
  void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 0, 0);
+    /*@ SIZED_CALL */
     forward(y, last, states, start, scratch, &c);
 }
 SMX_COPY(void, gla_bwd)
@@ -1041,10 +1114,15 @@ SMX_COPY(void, gla_bwd)
     const call c = call_of(x, p, 0, 1);
     backward(&(gradients){dx, dstart, dy, dlast}, states, scratch, &c);
 }
+/*@ requires \valid_read(x) && \valid_read(p) && SIZED_STATES(p) && INPUTS(x, p);
+    requires OUTPUTS(p, p->dk * GROUPS(p->dv));
+    requires \valid(scratch + (0 .. FORWARD_FLOATS(p) - 1));
+    assigns INTO(y), INTO(last), INTO(states), INTO(scratch); */
 SMX_COPY(void, delta_fwd)
 (float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x, const float *start,
  void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 1, 0);
+    /*@ SIZED_CALL */
     forward(y, last, states, start, scratch, &c);
 }
 SMX_COPY(void, delta_bwd)
