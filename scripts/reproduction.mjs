@@ -212,7 +212,7 @@ function section(table) {
         setting,
         '',
         `Every row: \`${common}\`, ${seeds} seeds, judged on ${table.eval} held-out sequences; ${hoursText(spent)}${left ? `, and ${hoursText(left)} for what is not run` : ''}.`,
-        `${left ? `On from what is stored: \`seqmix reproduce ${name} --from docs/reproduction/${name}.jsonl\`; all again` : 'Again'}: ${again}. Every value, choice and digest: [${name}.jsonl](reproduction/${name}.jsonl).`,
+        `${left ? `Goes on with what is stored: \`seqmix reproduce ${name} --from docs/reproduction/${name}.jsonl\`; all again` : 'Again'}: ${again}. Every value, choice and digest: [${name}.jsonl](reproduction/${name}.jsonl).`,
         '',
     ];
 }

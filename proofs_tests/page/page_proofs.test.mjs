@@ -513,7 +513,7 @@ onPage(
                 ),
             })),
         );
-        const run = all.filter(({ spent }) => spent !== null);
+        const run = all.filter(({ rows }) => rows.some(({ ours }) => ours));
         assert.deepEqual(
             shown.map(({ title }) => title),
             run.map(({ source, title }) => `${source}: ${title}`),
