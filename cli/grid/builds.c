@@ -65,21 +65,16 @@ void builds_leave(const char *folder) {
     free(text);
 }
 
-static const char *text_of(const json *j, const char *key) {
-    const json *v = json_get(j, key);
-    return v && v->type == JSON_STRING ? v->string : "";
-}
-
 static void add_machine(build_facts *f, const char *path) {
     size_t size;
     char *text = cli_read_file(path, &size);
     json *j = text ? json_parse(text, size, NULL) : NULL;
-    const char *check = text_of(j, "selfcheck");
+    const char *check = json_text(j, "selfcheck");
     if (j && *check) {
         if (f->machines++ && strcmp(f->check, check)) f->differing = 1;
         snprintf(f->check, sizeof f->check, "%s", check);
-        snprintf(f->sources, sizeof f->sources, "%s", text_of(j, "sources"));
-        snprintf(f->compiler, sizeof f->compiler, "%s", text_of(j, "compiler"));
+        snprintf(f->sources, sizeof f->sources, "%s", json_text(j, "sources"));
+        snprintf(f->compiler, sizeof f->compiler, "%s", json_text(j, "compiler"));
     }
     json_free(j);
     free(text);

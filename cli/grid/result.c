@@ -207,10 +207,6 @@ static const char *text_at(const json *o, const char *key) {
     const json *v = json_get(o, key);
     return v && v->type == JSON_STRING ? v->string : NULL;
 }
-static double number_at(const json *o, const char *key) {
-    const json *v = json_get(o, key);
-    return v && v->type == JSON_NUMBER ? v->number : NAN;
-}
 static uint64_t count_at(const json *o, const char *key) {
     size_t n = 0;
     return json_size(json_get(o, key), &n) ? n : 0;
@@ -252,23 +248,23 @@ static int fill(result *r, const json *o, const json *machine) {
                   .step = count_at(o, "step"),
                   .params = count_at(o, "params"),
                   .digest = strtoull(digest, NULL, 16),
-                  .loss = number_at(o, "loss"),
+                  .loss = json_number(o, "loss"),
                   .word = (uint32_t)strtoul(word, NULL, 16),
-                  .value = number_at(o, "value"),
-                  .accuracy = number_at(o, "accuracy"),
-                  .sequence_accuracy = number_at(o, "sequence_accuracy"),
-                  .r2 = number_at(o, "r2"),
-                  .bits = number_at(o, "bits"),
-                  .held_out_loss = number_at(o, "held_out_loss"),
-                  .choice = number_at(o, "choice"),
+                  .value = json_number(o, "value"),
+                  .accuracy = json_number(o, "accuracy"),
+                  .sequence_accuracy = json_number(o, "sequence_accuracy"),
+                  .r2 = json_number(o, "r2"),
+                  .bits = json_number(o, "bits"),
+                  .held_out_loss = json_number(o, "held_out_loss"),
+                  .choice = json_number(o, "choice"),
                   .stride = count_at(o, "stride"),
                   .machine = {.host = strdup(host),
                               .isa = strdup(isa),
                               .threads = (long)count_at(machine, "threads"),
                               .from = count_at(machine, "from"),
-                              .seconds = number_at(machine, "seconds"),
-                              .processor_seconds = number_at(machine, "processor_seconds"),
-                              .ended = number_at(machine, "ended")}};
+                              .seconds = json_number(machine, "seconds"),
+                              .processor_seconds = json_number(machine, "processor_seconds"),
+                              .ended = json_number(machine, "ended")}};
     memcpy(r->name, name, sizeof r->name);
     snprintf(r->machine.build, sizeof r->machine.build, "%s", build ? build : "");
     if (fill_held_out(r, json_get(o, "held_out"))) return -1;

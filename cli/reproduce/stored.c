@@ -13,24 +13,22 @@ void stored_free(stored *s) {
     *s = (stored){0};
 }
 
-static const char *text_of(const json *line, const char *key) {
-    const json *v = json_get(line, key);
-    return v && v->type == JSON_STRING ? v->string : "";
-}
-
 // What decides what is trained and how it is judged, of its first line.
 static int is_of_today(const json *head, const reproduction *t, int quick, const char *path) {
     const char *const words[][2] = {{"table", t->name}, {"common", t->common}, {"measure", t->measure}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(text_of(head, words[i][0]), words[i][1]))
+        if (strcmp(json_text(head, words[i][0]), words[i][1]))
             return cli_fail("reproduce: --from %s: its first line has %s '%s', where this table has '%s'",
-                            path, words[i][0], text_of(head, words[i][0]), words[i][1]);
-    const size_t counts[] = {quick ? 1 : (size_t)t->seeds, (size_t)t->eval};
-    for (size_t i = 0; i < 2; i++) {
-        size_t found = 0;
-        const char *key = i ? "eval" : "seeds";
-        if (!json_size(json_get(head, key), &found) || found != counts[i])
-            return cli_fail("reproduce: --from %s: its first line has not %s %zu", path, key, counts[i]);
+                            path, words[i][0], json_text(head, words[i][0]), words[i][1]);
+    const struct {
+        const char *key;
+        long asked;
+    } counts[] = {{"seeds", quick ? 1 : t->seeds}, {"eval", t->eval}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const double found = json_number(head, counts[i].key);
+        if (found != (double)counts[i].asked)
+            return cli_fail("reproduce: --from %s: its first line has %s %g, where this table has %ld", path,
+                            counts[i].key, found, counts[i].asked);
     }
     return 0;
 }
@@ -89,8 +87,8 @@ size_t stored_take(const stored *s, const reproduced_row *row, reproduced *is) {
     const json *line = NULL;
     size_t held = 0, taken = 0;
     for (size_t i = 0; i < s->rows && !line; i++)
-        if (!strcmp(text_of(s->row[i], "row"), row->name) &&
-            !strcmp(text_of(s->row[i], "config"), row->config))
+        if (!strcmp(json_text(s->row[i], "row"), row->name) &&
+            !strcmp(json_text(s->row[i], "config"), row->config))
             line = s->row[i];
     for (size_t r = 0; line && r < is->rates; r++) {
         const json *rate = json_get(json_get(line, "rates"), is->rate[r]);
@@ -106,7 +104,7 @@ size_t stored_take(const stored *s, const reproduced_row *row, reproduced *is) {
     }
     size_t weights;
     if (!taken) return 0;
-    const double seconds = number_of(json_get(line, "seconds"));
+    const double seconds = json_number(line, "seconds");
     if (isfinite(seconds)) is->seconds += seconds * (double)taken / (double)held;
     if (json_size(json_get(line, "weights"), &weights)) is->params = weights;
     return taken;

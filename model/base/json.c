@@ -384,6 +384,15 @@ const json *json_get(const json *object, const char *key) {
     return NULL;
 }
 
+const char *json_text(const json *object, const char *key) {
+    const json *v = json_get(object, key);
+    return v && v->type == JSON_STRING ? v->string : "";
+}
+double json_number(const json *object, const char *key) {
+    const json *v = json_get(object, key);
+    return v && v->type == JSON_NUMBER ? v->number : NAN;
+}
+
 int json_size(const json *v, size_t *out) {
     if (!v || v->type != JSON_NUMBER || v->number < 0 || v->number > 9007199254740992.0 ||
         v->number != floor(v->number) || v->number >= (double)SIZE_MAX)

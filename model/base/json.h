@@ -39,6 +39,9 @@ void json_free(json *root);
 
 // Member of an object, or NULL (also when it is not an object). Takes the logarithm of their number.
 const json *json_get(const json *object, const char *key);
+// The text of a member, "" where there is none, and its number, NaN.
+const char *json_text(const json *object, const char *key);
+double json_number(const json *object, const char *key);
 // 1 and *out when v is a whole number in 0..2^53, else 0.
 int json_size(const json *v, size_t *out);
 const char *json_type_name(json_type type);

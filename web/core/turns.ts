@@ -1,6 +1,5 @@
 // turns.ts: what is drawn again and again takes turns: one part between two frames, in a task of its own. A
-// frame itself lays out and paints what has changed: with a part beside that it would hold the page up twice
-// as long.
+// frame itself lays out and paints what has changed: both in one task would hold the page up together.
 const waiting = new Set<() => void>();
 let frame = 0;
 

@@ -242,8 +242,7 @@ static void across(const options *o, verdict *v) {
 }
 
 static void begin_mechanism(const options *o, verdict *v, const json *entry) {
-    const json *mechanism = json_get(entry, "mechanism");
-    const char *name = mechanism && mechanism->type == JSON_STRING ? mechanism->string : "";
+    const char *name = json_text(entry, "mechanism");
     if (!strcmp(name, v->mechanism)) return;
     across(o, v);
     snprintf(v->mechanism, sizeof v->mechanism, "%s", name);

@@ -42,11 +42,6 @@ void judge_report_close(judge_report *r) {
 
 // ---- What a case is one of
 
-static const char *text_of(const json *entry, const char *key) {
-    const json *v = json_get(entry, key);
-    return v && v->type == JSON_STRING ? v->string : "";
-}
-
 static size_t number_of(const json *entry, const char *name) {
     size_t n = 0;
     const json *v = json_get(json_get(entry, "params"), name);
@@ -72,7 +67,7 @@ static int has_batch(const json *entry) {
 }
 
 static int has_start(const json *entry) {
-    const oracle_mechanism *m = oracle_find(text_of(entry, "mechanism"));
+    const oracle_mechanism *m = oracle_find(json_text(entry, "mechanism"));
     for (const oracle_array *a = m ? m->arrays : NULL; a && a->name; a++)
         if (cover_is_state(a) && json_get(json_get(entry, "inputs"), a->name)) return 1;
     return 0;
@@ -97,7 +92,7 @@ static const char *column_name(int c) {
 static int column_has(int c, const json *entry, const int given[2]) {
     if (c < 2) return given[c];
     if (c < FIXED) return properties[c - 2].has(entry);
-    return !strcmp(text_of(json_get(entry, "plan"), "draw"), cover_draws[c - FIXED]);
+    return !strcmp(json_text(json_get(entry, "plan"), "draw"), cover_draws[c - FIXED]);
 }
 
 // ---- What is found
@@ -127,7 +122,7 @@ static size_t size_of(const json *entry) {
 }
 
 void judge_report_case(judge_report *r, const json *entry, const int given[2], const int wrong[2]) {
-    mechanism_row *row = row_named(r, text_of(entry, "mechanism"));
+    mechanism_row *row = row_named(r, json_text(entry, "mechanism"));
     if (!row) return;
     const int any = wrong[0] || wrong[1];
     const size_t size = size_of(entry);
@@ -357,7 +352,7 @@ static int put_page(FILE *to, const judge_report *r, const manifest *m, const ju
             w->whole ? "" : " Some files were missing or unreadable.");
     if (r->lost) fprintf(to, " %zu entries did not fit on this page.", r->lost);
     fputs("</p>\n<p>The set: ", to);
-    put(to, *text_of(m->root, "note") ? text_of(m->root, "note") : "without a note");
+    put(to, *json_text(m->root, "note") ? json_text(m->root, "note") : "without a note");
     if (json_get(m->root, "suite") && json_size(json_get(m->root, "suite"), &version))
         fprintf(to, "; version %zu of the suite", version);
     fprintf(to,

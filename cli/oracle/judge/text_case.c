@@ -31,14 +31,10 @@ typedef struct {
     float *nothing; // what is added to x: 0
 } work;
 
-static double number_of(const json *of, const char *key) {
-    const json *v = json_get(of, key);
-    return v && v->type == JSON_NUMBER ? v->number : NAN;
-}
 // A parameter of the case; root_dk, say: sqrt(dk), by which cores divide.
 static double case_number(const void *context, const char *name) {
     const json *given = context;
-    return strncmp(name, "root_", 5) ? number_of(given, name) : sqrt(number_of(given, name + 5));
+    return strncmp(name, "root_", 5) ? json_number(given, name) : sqrt(json_number(given, name + 5));
 }
 
 // ---- What stands for an array -----------------------------------------------------------------------------
@@ -104,8 +100,7 @@ static int place(work *w, const manifest *m, const json *a, size_t lead, const c
     if (read_array(v, m, a, error)) return -1;
     w->array[t->n++] = a->key;
     name_of(b->name, sizeof b->name, list, a->key);
-    const json *role = json_get(a, "role"); // of a text's own set
-    const char *const is = role && role->type == JSON_STRING ? role->string : "";
+    const char *const is = json_text(a, "role"); // of a text's own set
     char *const suffix = strlen(b->name) > 6 ? b->name + strlen(b->name) - 6 : NULL;
     if (!strcmp(is, "start") && suffix && !strcmp(suffix, "_start")) *suffix = 0;
     const int rows = v->ndim >= 2 && v->ndim <= 2 + lead && v->shape[v->ndim - 2] == w->L;
@@ -141,8 +136,8 @@ static int read_case(work *w, const manifest *m, const json *entry, const char *
         if (strcmp(a->key, "dy") && place(w, m, a, lead, text, list, error)) return -1;
     name_of(t->output, sizeof t->output, list, "y");
     w->params = json_get(entry, "params");
-    const double D = number_of(w->params, "D"), H = number_of(w->params, "H"),
-                 HV = number_of(w->params, "HV");
+    const double D = json_number(w->params, "D"), H = json_number(w->params, "H"),
+                 HV = json_number(w->params, "HV");
     t->inner = D >= 1 ? (size_t)D : t->result;
     const double heads = HV >= 1 ? HV : H >= 1 ? H : 1;
     if (heads > MOST_HEADS || D > MOST_WIDTH)
