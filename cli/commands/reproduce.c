@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/commands/grid/job_work.h"
+#include "cli/commands/runs/train_signals.h"
 #include "cli/reproduce/reproduction.h"
 #include "cli/reproduce/stored.h"
 
@@ -46,7 +48,8 @@ static int is_missing(const reproduced *is, size_t r, long s) {
     return !*is->digest[r][s] && isnan(is->value[r][s]);
 }
 
-// Of a row, seed by seed, all rates: trained, or printed. 0, or the exit status.
+// Of a row, seed by seed, all rates: trained, or printed; those that another process trains are left to it.
+// 0, or the exit status.
 static int work(const options *o, const reproduction *t, const stored *from, const reproduced_row *row,
                 long seed) {
     reproduced is;
@@ -71,7 +74,7 @@ static int work(const options *o, const reproduction *t, const stored *from, con
             free(folder);
         }
         job_free(&j);
-        if (status) return status;
+        if (status && (status != TRY_AGAIN || signals_stop())) return status;
     }
     return 0;
 }
@@ -101,7 +104,7 @@ static void print(const options *o, const reproduction *t, const reproduced *all
         else
             printf("%9.4g ", t->rows[i].paper);
         if (is->missing)
-            printf("not run: %zu trainings are missing\n", is->missing);
+            printf("not run: %zu training%s missing\n", is->missing, is->missing == 1 ? " is" : "s are");
         else if (is->best == REPRODUCED_RATES)
             printf("stopped at every rate: the loss is not finite\n");
         else
@@ -221,6 +224,7 @@ enum { MOST_ROWS = 32 };
 static int run_table(const options *o, const reproduction *t, const stored *from) {
     static reproduced all[MOST_ROWS];
     int status = 0;
+    size_t missing = 0;
     if (!o->collect && !o->lines)
         fprintf(stderr, "seqmix: %s: about %.2g hours of one core in all, less what %s%s%s holds\n", t->name,
                 o->quick ? 0.02 : t->hours, o->out, o->from ? " or " : "", o->from ? o->from : "");
@@ -228,10 +232,15 @@ static int run_table(const options *o, const reproduction *t, const stored *from
     for (long seed = 1; seed <= (o->quick ? 1 : t->seeds) && !o->collect && !status; seed++)
         for (size_t i = 0; t->rows[i].name && !status; i++) status = work(o, t, from, t->rows + i, seed);
     if (status || o->lines) return status;
-    for (size_t i = 0; t->rows[i].name; i++)
+    for (size_t i = 0; t->rows[i].name; i++) {
         if (reproduction_read(t, t->rows + i, o->quick, o->out, from, all + i)) return 2;
+        missing += all[i].missing;
+    }
     print(o, t, all);
-    return write_table(o, t, all);
+    if (write_table(o, t, all)) return 2;
+    if (!missing || o->collect) return 0;
+    cli_note("other processes train what is missing: the same command goes on from there");
+    return TRY_AGAIN;
 }
 
 static int reproduce(int argc, char **argv) {

@@ -1,6 +1,7 @@
 // reproduce.test.mjs: `seqmix reproduce`: an easy form of a table runs, goes on where it stopped, and what is
 // stored of the whole ones is what the program would train, chosen and judged as it says.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -79,6 +80,29 @@ test('an easy form of a table is trained, goes on where it stopped, and is judge
     assert.deepEqual([older.status, older.stderr.includes(result)], [0, false], older.stderr);
     assert.equal(jobs(older.stdout).length, 0, 'nothing is trained again');
     assert.equal(readFileSync(join(out, 'las-table-7-cummax.quick.jsonl'), 'utf8'), before);
+});
+
+test('two processes share a table: what one trains, the other leaves to it', async () => {
+    const out = join(folder, 'shared');
+    const args = ['reproduce', 'las-table-7-cummax', '--quick', '--out', out];
+    const started = () =>
+        new Promise((resolve) =>
+            execFile(program, args, (error, stdout, stderr) =>
+                resolve({ status: error?.code ?? 0, stdout, stderr }),
+            ),
+        );
+    const both = await Promise.all([started(), started()]);
+    for (const { status, stderr } of both) assert.ok(status === 0 || status === 75, stderr);
+    const done = both.map(({ stdout }) => jobs(stdout).length);
+    assert.equal(done[0] + done[1], 3, 'each job once');
+    assert.ok(Math.min(...done) > 0, 'nobody ended at the first job that the other had taken');
+    const late = both.filter(({ status }) => status === 75);
+    for (const { stdout, stderr } of late) {
+        assert.match(stdout, /not run: 1 training is missing/);
+        assert.match(stderr, /other processes train what is missing/);
+    }
+    const last = seqmix(...args.slice(1));
+    assert.deepEqual([last.status, jobs(last.stdout).length], [0, 0], last.stderr);
 });
 
 test('what was stored of a table counts as trained, on whatever machine', () => {
