@@ -219,10 +219,10 @@ test('UTF-16 is read as UTF-8, and said; a number too large for its column is to
         }
     }
     for (const [cell, refused] of [
-        ['1e400', /line 9 of größe says 1e400/],
-        ['-1e400', /line 9 of größe says -1e400/],
-        ['1e200', /line 9 of größe says 1e200/], // its square is infinite
-        ['wide', /line 9 of größe says wide/],
+        ['1e400', /line 9: '1e400' in the column größe is no number/],
+        ['-1e400', /line 9: '-1e400' in the column größe is no number/],
+        ['1e200', /line 9: '1e200' in the column größe is no number/], // its square is infinite
+        ['wide', /line 9: 'wide' in the column größe is no number/],
     ]) {
         writeFileSync(file('large'), table.replace('\n7,4,', `\n7,${cell},`));
         const { status, stderr } = seqmix(
@@ -248,7 +248,7 @@ test('UTF-16 is read as UTF-8, and said; a number too large for its column is to
     writeFileSync(file('large'), table.replace('\n0,0,', '\n0,1e400,'));
     const first = seqmix('train', `task=table&mixer=cat&length=4&ahead=1&file=${file('large')}`);
     assert.equal(first.status, 2);
-    assert.match(first.stderr, /line 2 of größe says 1e400/);
+    assert.match(first.stderr, /line 2: '1e400' in the column größe is no number/);
 });
 
 /** The step that a checkpoint holds; it loads, and there is nothing left to train. */

@@ -148,8 +148,9 @@ static int read_column(opening *o, size_t column, const char *key) {
         table_cell(&o->file, o->row[i], column, cell);
         const int gap = table_missing(cell);
         if (!gap && (!table_number(cell, &o->number[i]) || !(fabs_of(o->number[i]) <= LARGEST)))
-            return config_fail(o->error, o->c, key, "numbers of at most 1e100: line %u of %.60s says %.60s",
-                               o->file.line[o->row[i] + 1], name, cell);
+            return error_about(o->error, key, config_get(o->c, key), "numbers of at most 1e100",
+                               "%s, line %u: '%.60s' in the column %.60s is no number of at most 1e100",
+                               o->s->file, o->file.line[o->row[i] + 1], cell, name);
         if (gap) o->number[i] = o->s->missing == MISSING_LAST && i ? o->number[i - 1] : NAN;
         if (o->held[i] || !(o->number[i] == o->number[i])) continue;
         trained++;
