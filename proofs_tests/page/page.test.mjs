@@ -130,6 +130,20 @@ onPage(
         );
         await page.goBack();
         await until(page, () => globalThis.seqmix.runs().every((run) => /vocab=128/.test(run.config)));
+
+        // A run that was removed comes back by it as it was left.
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
+        await stopped(page);
+        const [, second] = await runs(page);
+        await page.$$eval('.runs .remove', (all) => all[1].click());
+        await until(page, () => globalThis.seqmix.runs().length === 2);
+        await page.goBack();
+        await until(page, () => globalThis.seqmix.runs().length === 3);
+        const [, back] = await runs(page);
+        assert.deepEqual([back.step, back.config], [second.step, second.config]);
+        await press(page, 'Resume');
+        await until(page, (step) => globalThis.seqmix.runs()[1].step > step, second.step);
     },
 );
 

@@ -378,9 +378,16 @@ onPage('the chart stands above the fold, whatever lesson is open', RACE, {}, asy
     await allReady(page);
     const top = (one) =>
         page.$eval(one, (one) => Math.round(one.getBoundingClientRect().top + window.scrollY));
-    await eventually(async () =>
-        assert.ok((await top('.race .chart')) <= 420, `${await top('.race .chart')} px`),
-    );
+    // On whatever shelf, no card of which is cut.
+    for (const shelf of await page.$$('.shelves input')) {
+        await shelf.evaluate((one) => one.click());
+        await eventually(async () => {
+            assert.ok(await shelf.evaluate((one) => one.checked));
+            assert.ok((await top('.race .chart')) <= 420, `${await top('.race .chart')} px`);
+            const [has, needs] = await page.$eval('.lessons ul', (one) => [one.clientWidth, one.scrollWidth]);
+            assert.ok(needs <= has, `${needs} of ${has} px`);
+        });
+    }
     await openLesson(page, 'Three mechanisms, three tasks');
     await until(page, () => globalThis.seqmix.runs().length === 9);
     await counts(page, '.race .group', 3);

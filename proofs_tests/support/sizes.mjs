@@ -38,7 +38,7 @@ export const FIRST_LOAD = 300_000;
 export const LATER =
     90_000 + // all but
     35_000 + // Experiment with its charts, which a first visit fetched before
-    15_000 + // one answer's way, exercises, the card at the story's end
+    16_000 + // one answer's way, exercises, the card at the story's end
     8_000 + // Papers: the tables and what came of them
     2_000 + // further threads of a run
     1_500 + // real digits in one press, two models that learn in Digits, a thumb's sizes

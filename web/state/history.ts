@@ -1,6 +1,7 @@
 // history.ts: what a run has lived through: the loss of every step (the very float32 words) and its tries on
 // held-out draws. Knows nothing of how it is drawn.
 import type { Evaluation } from '../../wasm/loader/seqmix.ts';
+import type { Metric } from '../core/expect.ts';
 import { SOLVED, type LengthPoint, type Point, type Report } from '../training/protocol.ts';
 
 export class History {
@@ -97,3 +98,4 @@ export function means({ members }: Lived, of: (point: Point) => number): { step:
 export function score(point: Evaluation): number {
     return point.regression ? point.r2 : point.accuracy;
 }
+export const metricOf = ({ regression }: Evaluation): Metric => (regression ? 'r2' : 'accuracy');

@@ -10,7 +10,7 @@ import type { Entry, Saved } from './entry.ts';
 import { afresh, createEntry, newId, withSeeds } from './members.ts';
 import { engaged, lab, playing, pool, runs, said, trouble, view } from './page.ts';
 import { changed, changedAll, runsOf, scopeOf, tooMany, unlike } from './setup.ts';
-import { replaceRuns } from './undo.ts';
+import { replaceRuns, restingWith } from './undo.ts';
 
 /** The mark of a mechanism on every panel, view and lesson, as long as no other run on its task has it. */
 function ownMark({ mixer = '' }: Values): Mark {
@@ -33,8 +33,9 @@ function freeMark(
     return alike?.mark ?? free.find((mark) => !spared.has(mark)) ?? free[0]!;
 }
 
-/** The entries for these setups. Runs that are there already go on, unless all are to be `fresh`. */
-function entriesFor(wanted: readonly Values[], fresh: boolean): Entry[] {
+/** The entries for these setups. Runs that are there already go on, unless all are to be `fresh`; `back`: so
+ * does what was removed last. */
+function entriesFor(wanted: readonly Values[], fresh: boolean, back: boolean): Entry[] {
     const old: (Entry | undefined)[] = fresh ? [] : [...runs.value];
     const kept = wanted.map((values, i) => {
         const here = old[i] && sameValues(old[i].values, values);
@@ -43,6 +44,12 @@ function entriesFor(wanted: readonly Values[], fresh: boolean): Entry[] {
         if (entry) old[at] = undefined;
         return entry;
     });
+    for (const [i, values] of back ? wanted.entries() : []) {
+        const rests = kept[i] ? undefined : restingWith(values);
+        const meets = (entry: Entry | undefined) =>
+            entry === rests || (entry?.mark === rests?.mark && entry?.values['task'] === values['task']);
+        if (rests && !kept.some(meets)) kept[i] = rests;
+    }
     // Runs on one task differ in their marks. What is left of the old lends its mark to the new run in its
     // place, so that an edited run keeps its colour.
     const used = new Map<string, Set<Mark>>();
@@ -80,14 +87,14 @@ function problemOf(error: unknown): Problem {
 export function attempt(
     make: () => readonly Values[],
     what: string,
-    { fresh = false, seeds = view.value.seeds } = {},
+    { fresh = false, back = false, seeds = view.value.seeds } = {},
 ): Problem | null {
     try {
         const wanted = make();
         const refusal = tooMany(wanted);
         if (refusal) throw new SeqmixError(refusal);
         batch(() => {
-            const next = entriesFor(wanted, fresh);
+            const next = entriesFor(wanted, fresh, back);
             if (next.length !== runs.value.length || next.some((entry, i) => entry !== runs.value[i]))
                 replaceRuns(next, what, seeds);
             trouble.value = null;

@@ -5,6 +5,7 @@ import type { Lab } from '../../wasm/loader/seqmix.ts';
 import { remembered, resting } from '../core/prefs.ts';
 import { Pool } from '../training/pool.ts';
 import { remember } from './address.ts';
+import { ticketsOf } from './entry.ts';
 import { score } from './history.ts';
 import { LESSON, type Card } from './views/lesson.ts';
 import {
@@ -38,7 +39,7 @@ function obey(): void {
     const text = address.config || LESSON.config;
     const { seeds } = view.value;
     view.value = { ...view.value, seeds: address.view.seeds };
-    const problem = attempt(() => runsOf(lab(), text), 'the change', { seeds });
+    const problem = attempt(() => runsOf(lab(), text), 'the change', { seeds, back: true });
     if (problem) {
         view.value = { ...view.value, seeds };
         trouble.value = { from: 'address', problem };
@@ -47,6 +48,7 @@ function obey(): void {
     }
     view.value = { ...address.view, go: 0, run: Math.min(address.view.run, runs.value.length - 1) };
     if (address.view.go) go();
+    else if (playing.value) pool().play(ticketsOf(runs.value)); // with what came back
 }
 /** Open a lesson and start it; one about MNIST with what is here of it, or with drawn digits. */
 export function openLesson(config: string, change: Partial<View> = {}): void {

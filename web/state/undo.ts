@@ -2,6 +2,7 @@
 // can be taken back.
 import { batch, signal } from '@preact/signals';
 import { remember } from './address.ts';
+import { sameValues, type Values } from '../core/config.ts';
 import { membersOf, ticketsOf, type Entry, type Member } from './entry.ts';
 import { afresh } from './members.ts';
 import type { Speed } from './url.ts';
@@ -27,6 +28,17 @@ export const allEntries = (): readonly Entry[] => [
     ...guests.peek(),
     ...(undoable.peek()?.entries ?? []),
 ];
+
+/** A run of this setup that undo would bring back as it was left. */
+export const restingWith = (values: Values): Entry | undefined =>
+    undoable
+        .peek()
+        ?.entries.find(
+            (entry) =>
+                !runs.peek().includes(entry) &&
+                sameValues(entry.values, values) &&
+                !entry.members.some(({ ticket }) => closed.has(ticket)),
+        );
 
 const without = (entries: readonly Entry[], kept: readonly Entry[]): Member[] => {
     const tickets = new Set(ticketsOf(kept));

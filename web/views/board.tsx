@@ -124,7 +124,7 @@ function Said() {
     return <>Twelve models, trained here in a minute or two.</>;
 }
 
-/** What came of a cell: learnt or not, and whether that is what is claimed. */
+/** What came of a cell: the sign says whether it learnt, its tone whether that is what is claimed. */
 function said(cell: Cell): { sign: string; tone: string; words: string } {
     const able = cell.promise.high >= 1;
     const { state } = verdictOf(cell);
@@ -132,8 +132,8 @@ function said(cell: Cell): { sign: string; tone: string; words: string } {
     if (state === 'open') return { sign: '', tone: '', words: `claim ${claim}` };
     if (state === 'broken') return { sign: able ? '✗' : '✓', tone: 'broken', words: `not ${claim}` };
     return able
-        ? { sign: '✓', tone: 'able', words: claim }
-        : { sign: '✗', tone: 'unable', words: `${claim}: it guesses` };
+        ? { sign: '✓', tone: 'able', words: `${claim}, as claimed` }
+        : { sign: '✗', tone: 'unable', words: 'guesses, as claimed' };
 }
 
 // (A part is drawn anew when a signal that it reads changes.)

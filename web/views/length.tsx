@@ -1,11 +1,10 @@
 // length.tsx: does a run still work on longer input than it was trained on? Accuracy against length, tried
 // again and again while the runs train.
 import { useEffect, useRef } from 'preact/hooks';
-import { shareTick } from '../charts/axes.ts';
 import { Curves, type Kind } from '../charts/curves.ts';
 import type { Curve } from '../charts/series.ts';
 import type { Entry } from '../state/entry.ts';
-import { score } from '../state/history.ts';
+import { metricOf, score } from '../state/history.ts';
 import { trials } from '../training/lengths.ts';
 import { SOLVED } from '../training/protocol.ts';
 import { taskTitle } from '../state/setup.ts';
@@ -13,9 +12,10 @@ import { cardOf, lesson } from '../state/views/lesson.ts';
 import { groups, lab } from '../state/page.ts';
 import { openCard } from '../state/start.ts';
 import { measuring } from '../state/watching.ts';
-import { percent } from '../core/figures.ts';
+import { measured } from '../core/expect.ts';
 import { nameOf } from '../state/wording.ts';
 import { Expected, LessonNow, LessonSeen } from './experiment/lesson_now.tsx';
+import { isRegression, scoreAxis } from './experiment/plotted.ts';
 import { keepDrawn } from './frame/drawn_again.ts';
 import { RunName } from './frame/mark.tsx';
 import { Transport } from './frame/transport.tsx';
@@ -88,9 +88,11 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
     );
     const tried = entries.some(({ history }) => history.lengths.size > 1);
     const title = taskTitle(lab(), values);
+    const score = scoreAxis(isRegression(entries));
+    const heading = `${score.name} against length`;
     if (tried && fixed)
         return (
-            <section class="length" aria-label={`Accuracy against length: ${title}`}>
+            <section class="length" aria-label={`${heading}: ${title}`}>
                 <h3>{title}</h3>
                 <p class="say">
                     This task has one length, {trained}: there is nothing longer to try. Recall and copying
@@ -99,12 +101,8 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
             </section>
         );
     return (
-        <section
-            class="length"
-            aria-label={`Accuracy against length: ${title}`}
-            data-picture={`Accuracy against length: ${title}`}
-        >
-            <h3>{several ? title : 'Accuracy against length'}</h3>
+        <section class="length" aria-label={`${heading}: ${title}`} data-picture={`${heading}: ${title}`}>
+            <h3>{several ? title : heading}</h3>
             <ul class="legend">
                 {entries.map((entry) => (
                     <li key={entry.id}>
@@ -112,11 +110,11 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
                     </li>
                 ))}
             </ul>
-            <Chart entries={entries} trained={trained} lengths={lengths} />
+            <Chart key={score.name} entries={entries} trained={trained} lengths={lengths} axis={score} />
             <p class="axis">length of the sequence (each mark doubles)</p>
-            <div class="scroll" role="region" aria-label="Accuracy at each length" tabIndex={0}>
+            <div class="scroll" role="region" aria-label={`${score.name} at each length`} tabIndex={0}>
                 <table class="at-lengths" style={{ '--rows': lengths.length + 1 }}>
-                    <caption class="unseen">Accuracy at each length</caption>
+                    <caption class="unseen">{score.name} at each length</caption>
                     <thead>
                         <tr>
                             <th scope="col">
@@ -154,7 +152,7 @@ function Cell({ entry, length }: { entry: Entry; length: number }) {
     const point = entry.history.lengths.get(length);
     if (!point) return <td>–</td>;
     if (!point.result) return <td title={point.problem ?? ''}>cannot</td>;
-    return <td title={`at step ${point.step}`}>{percent(score(point.result))}</td>;
+    return <td title={`at step ${point.step}`}>{measured(metricOf(point.result), score(point.result))}</td>;
 }
 
 /** Why some lengths cannot be tried, once for each run. */
@@ -178,10 +176,12 @@ function Chart({
     entries,
     trained,
     lengths,
+    axis,
 }: {
     entries: readonly Entry[];
     trained: number;
     lengths: number[];
+    axis: ReturnType<typeof scoreAxis>;
 }) {
     const host = useRef<HTMLDivElement>(null);
     const key = lengths.join();
@@ -191,9 +191,9 @@ function Chart({
             log: false,
             doubling: lengths,
             range: [0, 1.04],
-            line: { at: SOLVED, label: '99 %' },
+            line: { at: SOLVED, label: axis.solved },
             rule: trained,
-            format: shareTick,
+            format: axis.format,
             formatX: (length) => (length === trained ? `${length} trained` : String(length)),
         };
         const marks = entries.map(({ mark }) => mark);
@@ -208,7 +208,7 @@ function Chart({
             class="chart tall"
             ref={host}
             role="img"
-            aria-label="Accuracy against length; the table has the numbers."
+            aria-label={`${axis.name} against length; the table has the numbers.`}
         />
     );
 }

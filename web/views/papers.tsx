@@ -213,8 +213,8 @@ function RowView({ table, row, ends, marks }: RowOf) {
             <span class="rerun-said">
                 {ours ? <span class="number">{said}</span> : table.run && said}{' '}
                 {easy ? (
-                    <a href={address(easy)} aria-label={`${name}: train its easy form here`}>
-                        easy form
+                    <a href={address(easy)} aria-label={`${name}: train easy form here`}>
+                        train easy form
                     </a>
                 ) : (
                     <span class="of">the program’s alone</span>

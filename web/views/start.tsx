@@ -8,7 +8,7 @@ import '../styles/views/start_pictures.css';
 import { still } from '../core/prefs.ts';
 import { runBoard, tally } from '../state/views/board.ts';
 import { begin, guessed, isTrained, learn, switchedOn, touched } from '../state/views/story.ts';
-import { view } from '../state/page.ts';
+import { opened, view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import Board from './board.tsx';
 import { Bring, Doubts } from './start/beyond.tsx';
@@ -142,6 +142,13 @@ export default function Start() {
         if (wanted > 1 && wanted <= ALL)
             setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);
     }, []);
+    // Opened again where it is open, it leads to its top.
+    const asked = useRef(opened.peek());
+    const count = opened.value;
+    useEffect(() => {
+        if (asked.current !== count) go(1);
+        asked.current = count;
+    }, [count]);
     useRead(host, gone, setNow);
     useArrows(now, go);
     const detail = told(now);

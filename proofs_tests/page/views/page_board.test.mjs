@@ -91,10 +91,17 @@ onPage(
         const attention = cell('Recall', 'attention');
         await ended(page, cat);
         await says(page, `${cat} .cell-score`, /^(99|100)\.\d % ✓$/);
-        await says(page, `${cat} .cell-foot`, '≥ 99 % · 1 block · 8,265 weights');
+        await says(page, `${cat} .cell-foot`, '≥ 99 %, as claimed · 1 block · 8,265 weights');
         await ended(page, attention);
         await says(page, `${attention} .cell-score`, /^\d{1,2}\.\d % ✗$/);
-        await says(page, `${attention} .cell-foot`, /^≤ 20 %: it guesses · 1 block/);
+        await says(page, `${attention} .cell-foot`, /^guesses, as claimed · 1 block/);
+        // (Red says that something is not as claimed.)
+        const tone = (selector) => page.$eval(`${selector} .sign`, (one) => getComputedStyle(one).color);
+        assert.equal(
+            await tone(attention),
+            await page.$eval(`${attention} .cell-foot`, (one) => getComputedStyle(one).color),
+        );
+        assert.notEqual(await tone(cat), await tone(attention));
         // Four answers of one sequence: those of the run that learnt are right.
         await says(page, `${cat} .cell-example`, /^(\d+ → \d+ ✓ ?){4}$/);
         await says(page, `${attention} .cell-example`, /^(\d+ → \d+ [✓✗] ?){4}$/);
@@ -179,7 +186,11 @@ onPage(
             focus,
         );
         await says(page, `${focus} .cell-score`, /✓$/);
-        await says(page, `${focus} .cell-foot`, /^≥ 96 % · step \d{2,3} of 600, the rest comes later$/);
+        await says(
+            page,
+            `${focus} .cell-foot`,
+            /^≥ 96 %, as claimed · step \d{2,3} of 600, the rest comes later$/,
+        );
         // It is opened as it is, and trained on to the bits of the native program.
         await page.$eval(focus, (one) => one.click());
         await goesOn(page, 50, 600, 'mixer=focus&task=mqar');

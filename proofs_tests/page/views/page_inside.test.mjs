@@ -93,10 +93,9 @@ onPage(
             [0, 2],
         ]) {
             chosen[which] = value;
-            await page.select(
-                `[aria-labelledby="theta-title"] label:nth-child(${which + 1}) select`,
-                String(value),
-            );
+            const select = `[aria-labelledby="theta-title"] label:nth-child(${which + 1}) select`;
+            await page.waitForSelector(select);
+            await page.select(select, String(value));
             const at = ((chosen[0] * channels + chosen[1]) * 2 + chosen[2]) * 2;
             await eventually(async () => {
                 const said = (await text(page, '[aria-labelledby="theta-title"] .number')).replaceAll(
@@ -295,6 +294,22 @@ onPage(
                 `token ${widest}: ${widths[widest]} px`,
             );
             assert.match(await text(page, '.flow-token output'), new RegExp(`^${widest}: `));
+        });
+        // On a phone boxes are too narrow for names: the question and what is pointed at have theirs.
+        await page.setViewport({ width: 390, height: 844 });
+        await eventually(async () => {
+            const named = await page.$$eval('.flow .tokens text', (all) =>
+                all.map((one) => ({ of: one.className.baseVal, box: one.getBoundingClientRect().toJSON() })),
+            );
+            assert.ok(
+                ['asks', 'at'].every((of) => named.some((one) => one.of === of)),
+                JSON.stringify(named),
+            );
+            named.sort((a, b) => a.box.left - b.box.left);
+            for (const [i, { box }] of named.entries()) {
+                assert.ok(box.left >= 0 && box.right <= 390, JSON.stringify(box));
+                assert.ok(i === 0 || named[i - 1].box.right <= box.left + 1, JSON.stringify(named));
+            }
         });
         await fitsEverySize(page, 'flow');
         await isAccessible(page);

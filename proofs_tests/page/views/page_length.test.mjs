@@ -122,5 +122,11 @@ onPage(
         await page.evaluate(() => (location.hash = '#mixer=cat&task=smnist&steps=5!view=length&speed=full'));
         await allReady(page);
         await until(page, () => /one length, 28/.test(document.querySelector('main').textContent));
+        // Numbers are judged by R², which is no percentage.
+        await page.evaluate(
+            () => (location.hash = '#mixer=cat&task=select&steps=5!view=length&speed=full&go=1'),
+        );
+        await says(page, '.length h3', 'R² against length');
+        await says(page, '.at-lengths tbody tr', /R² −?\d\.\d\d$/);
     },
 );

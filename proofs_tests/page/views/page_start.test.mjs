@@ -212,6 +212,14 @@ onPage(
 
 onPage('what it shows is told step by step; the filter dies in the hand', '', {}, async (page) => {
     await trained(page);
+    // Its own link leads to its top, from wherever it is on its way to.
+    await press(page, 'See why (2 min)');
+    await eventually(async () => assert.match(await hash(page), /detail=2/));
+    await page.$eval('.where a', (story) => story.click());
+    await eventually(async () => {
+        assert.equal(await page.evaluate(() => scrollY), 0);
+        assert.doesNotMatch(await hash(page), /detail/);
+    });
     await says(page, '#step-2', /and guesses\. More batches do not help/);
     await until(page, () =>
         /seen 120 of 120 batches and answers (99|100)\.\d % right/.test(

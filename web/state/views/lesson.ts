@@ -5,7 +5,7 @@ import promisedBy from 'virtual:lessons';
 import { judge, measured, promised, promisedApart, type Metric, type Verdict } from '../../core/expect.ts';
 import { duration } from '../../core/figures.ts';
 import { membersOf, over, type Entry } from '../entry.ts';
-import { means } from '../history.ts';
+import { means, metricOf } from '../history.ts';
 import type { Evaluation } from '../../../wasm/loader/seqmix.ts';
 import { lab, runs } from '../page.ts';
 import { drawnInstead, MNIST_PART, mnistKey, partInstead, runsOf, textOfAll } from '../setup.ts';
@@ -242,7 +242,7 @@ export function outcome(): string {
         const { history, members } = entry;
         const last = history.points.at(-1);
         if (!last || failed(entry)) return `${nameOf(entry)} stopped`;
-        const metric: Metric = last.text ? 'bits' : last.regression ? 'r2' : 'accuracy';
+        const metric: Metric = last.text ? 'bits' : metricOf(last);
         const value = means(entry, (point) => valueOf(metric, point)).at(-1)!.value;
         const there = members.filter((one) => one.history.solved).length;
         const when =

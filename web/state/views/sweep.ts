@@ -3,9 +3,10 @@
 // cluster.
 import { computed, signal } from '@preact/signals';
 import type { Values } from '../../core/config.ts';
+import type { Metric } from '../../core/expect.ts';
 import type { Mark } from '../../core/marks.ts';
 import type { Entry } from '../entry.ts';
-import { means, score } from '../history.ts';
+import { means, metricOf, score } from '../history.ts';
 import { lab, runs, view } from '../page.ts';
 import { isTraining, sparingly, trainAll, type Trial } from '../queue.ts';
 import { changed, ownKeys, sharedKeys, textOfAll } from '../setup.ts';
@@ -18,6 +19,8 @@ export interface Cell extends Trial {
     readonly value: string;
     /** Score over the share of its steps, as far as it was tried. */
     line: { x: number; y: number }[];
+    /** What the score is. */
+    metric: Metric;
 }
 export interface Row {
     readonly id: number;
@@ -61,9 +64,11 @@ export function best({ cells }: Row): readonly Cell[] {
     return known.filter((cell) => reached(cell) === top);
 }
 
-function lineOf(entry: Entry): { x: number; y: number }[] {
+function hear(cell: Cell, entry: Entry): void {
     const steps = entry.live.peek().steps || 1;
-    return means(entry, score).map(({ step, value }) => ({ x: step / steps, y: value }));
+    cell.line = means(entry, score).map(({ step, value }) => ({ x: step / steps, y: value }));
+    const last = entry.history.points.at(-1);
+    if (last) cell.metric = metricOf(last);
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -78,7 +83,7 @@ function commandOf(entries: readonly Entry[], key: string, values: readonly stri
 }
 
 function cellOf(entry: Entry, key: string, value: string): Cell {
-    const start = { value, mark: entry.mark, entry: null, saved: [], line: [] };
+    const start = { value, mark: entry.mark, entry: null, saved: [], line: [], metric: 'accuracy' as Metric };
     try {
         const values = changed(lab(), entry.values, key, value);
         if (!(key in values)) throw Error(`${values['mixer']} has no ${key}`);
@@ -119,7 +124,7 @@ export function startSweep(key: string, values: readonly string[]): void {
     stop = trainAll(
         values.flatMap((_, i) => rows.map((row) => row.cells[i]!)),
         {
-            news: (cell, entry) => ((cell as Cell).line = lineOf(entry)),
+            news: (cell, entry) => hear(cell as Cell, entry),
             changed: redrawn,
         },
     );

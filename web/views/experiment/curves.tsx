@@ -3,7 +3,7 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Curves, type Kind } from '../../charts/curves.ts';
-import { AXIS_NAMES, formatX, lossTick, shareTick } from '../../charts/axes.ts';
+import { AXIS_NAMES, formatX, lossTick } from '../../charts/axes.ts';
 import { AXES, stepAt, type Axis, type Curve } from '../../charts/series.ts';
 import type { Entry } from '../../state/entry.ts';
 import { lossAt } from '../../state/history.ts';
@@ -18,7 +18,7 @@ import { Expected } from './lesson_now.tsx';
 import { play } from '../../state/transport.ts';
 import { keepDrawn } from '../frame/drawn_again.ts';
 import { RunName } from '../frame/mark.tsx';
-import { endOf, isRegression, ofAccuracy, ofLoss, trackOf } from './plotted.ts';
+import { endOf, isRegression, ofAccuracy, ofLoss, scoreAxis, trackOf } from './plotted.ts';
 
 /** Where the pointer stands, on the axis of all charts. */
 const hover = signal<number | null>(null);
@@ -98,19 +98,20 @@ interface FigureProps {
 export function Accuracy({ entries, several, Heading }: FigureProps) {
     const { x } = view.value;
     const regression = useRegression(entries);
+    const score = scoreAxis(regression);
     const accuracy: Kind = {
         marked: true,
         log: false,
         range: [0, 1.04],
-        line: { at: SOLVED, label: regression ? '0.99' : '99 %' },
-        format: regression ? String : shareTick,
+        line: { at: SOLVED, label: score.solved },
+        format: score.format,
         formatX: (value) => formatX(x, value),
     };
     return (
         <figure>
             <figcaption>
                 <Heading>
-                    {regression ? 'R²' : 'Accuracy'} {several ? 'held out' : 'on sequences never trained on'}
+                    {score.name} {several ? 'held out' : 'on sequences never trained on'}
                 </Heading>
             </figcaption>
             <Legend of="accuracy" entries={entries} />

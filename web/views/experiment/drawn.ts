@@ -1,12 +1,12 @@
 // drawn.ts: the curves of one task as a picture for paper: light whatever the page is.
-import { AXIS_NAMES, formatX, lossTick, shareTick } from '../../charts/axes.ts';
+import { AXIS_NAMES, formatX, lossTick } from '../../charts/axes.ts';
 import type { Drawn } from '../../charts/svg.ts';
 import { colourOf } from '../../core/colour.ts';
 import type { Entry } from '../../state/entry.ts';
 import { lab, view } from '../../state/page.ts';
 import { taskTitle } from '../../state/setup.ts';
 import { nameOf } from '../../state/wording.ts';
-import { endOf, isRegression, ofAccuracy, ofLoss } from './plotted.ts';
+import { endOf, isRegression, ofAccuracy, ofLoss, scoreAxis } from './plotted.ts';
 
 export function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn {
     const { x, log } = view.value;
@@ -17,9 +17,8 @@ export function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn
         .filter((value): value is number => value !== null && (!logarithmic || value > 0));
     const most = values.length ? Math.max(...values) : 1;
     const least = values.length ? Math.min(...values) : 0.1;
-    const regression = isRegression(entries);
-    const what =
-        of === 'loss' ? 'Training loss' : `${regression ? 'R²' : 'Accuracy'} on sequences never trained on`;
+    const score = scoreAxis(isRegression(entries));
+    const what = of === 'loss' ? 'Training loss' : `${score.name} on sequences never trained on`;
     return {
         title: `${taskTitle(lab(), entries[0]!.values)}: ${what}`,
         xLabel: AXIS_NAMES[x],
@@ -27,7 +26,7 @@ export function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn
         yRange: of === 'accuracy' ? [0, 1] : logarithmic ? [least, most] : [Math.min(0, least), most],
         log: logarithmic,
         formatX: (value) => formatX(x, value),
-        formatY: of === 'accuracy' ? shareTick : lossTick(logarithmic),
+        formatY: of === 'accuracy' ? score.format : lossTick(logarithmic),
         // For paper: light whatever the page is.
         colours: {
             sheet: colourOf('--sheet'),

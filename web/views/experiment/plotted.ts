@@ -1,5 +1,5 @@
 // plotted.ts: the curves of the runs of one task, as the page plots them and exports them.
-import { endOfAxis } from '../../charts/axes.ts';
+import { endOfAxis, shareTick } from '../../charts/axes.ts';
 import { computed } from '@preact/signals';
 import { lossCurves, scoreCurves, withGhost, xOf, type Curve, type Track } from '../../charts/series.ts';
 import type { Point } from '../../training/protocol.ts';
@@ -17,6 +17,11 @@ export const isRegression = (entries: readonly Entry[]): boolean =>
     entries.some(
         ({ live, history }) => live.value.step >= 0 && history.points.some(({ regression }) => regression),
     );
+/** What a held-out score is called and how it is written: accuracy in percent, R² as a number. */
+export const scoreAxis = (regression: boolean) =>
+    regression
+        ? { name: 'R²', format: String, solved: '0.99' }
+        : { name: 'Accuracy', format: shareTick, solved: '99 %' };
 
 /** Curves that the address brought, by run. */
 const ghosts = computed(() => readGhosts(view.value.ghost));

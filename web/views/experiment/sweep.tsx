@@ -1,7 +1,7 @@
 // sweep.tsx: one setting, several values, every run: small curves that fill in, the best value of each run
 // marked, and the same grid as a command for a cluster. Fetched when it is first opened.
 import { useState } from 'preact/hooks';
-import { percent } from '../../core/figures.ts';
+import { measured } from '../../core/expect.ts';
 import { mixerTitle } from '../../state/setup.ts';
 import { lab } from '../../state/page.ts';
 import {
@@ -160,7 +160,7 @@ function Trial({ row, cell, isBest }: { row: Row; cell: Cell; isBest: boolean })
                             ? 'stopped'
                             : 'cannot'
                         : '…'
-                    : percent(now)}
+                    : measured(cell.metric, now)}
                 {isBest && <b> best</b>}
             </span>
         </td>

@@ -19,9 +19,9 @@ import {
     Part,
     saidOf,
     StageView,
-    Tokens,
     Cells,
 } from './flow_stages.tsx';
+import { Tokens } from './flow_tokens.tsx';
 import { impulse } from './impulse.ts';
 import { find } from './learnt.tsx';
 import { questionsOf, written } from './sample.tsx';

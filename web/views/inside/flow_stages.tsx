@@ -130,44 +130,6 @@ export function Band({
     );
 }
 
-const LETTER = 9; // pixels that a character takes
-const LEAST = 0.65; // of its size at which it can still be read
-export function Tokens({
-    places,
-    name,
-    row,
-    at,
-}: {
-    places: Column[];
-    name: (i: number) => string;
-    row: number;
-    at: number;
-}) {
-    return (
-        <>
-            {places.map(({ x, width }, i) => {
-                const size = Math.min(1, width / (LETTER * name(i).length));
-                return (
-                    <g key={i} class={i === row ? 'asks' : i === at ? 'at' : ''}>
-                        <rect x={x + 0.5} y={0.5} width={Math.max(1, width - 1)} height={23} rx={2} />
-                        {size >= LEAST && (
-                            <text
-                                x={x + width / 2}
-                                y={12}
-                                text-anchor="middle"
-                                dominant-baseline="central"
-                                style={{ fontSize: `calc(${size} * var(--small))` }}
-                            >
-                                {name(i)}
-                            </text>
-                        )}
-                    </g>
-                );
-            })}
-        </>
-    );
-}
-
 const BAR_HEIGHT = 44;
 export function Bars({ values, label, ...band }: BandProps & { values: Float32Array; label: string }) {
     const top = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);

@@ -1,0 +1,73 @@
+// flow_tokens.tsx: the tokens over the columns of a flow, each in its box. Where boxes are too narrow for
+// names, only the question and the token that is pointed at have theirs, over their neighbours.
+import type { Column } from '../../charts/flow_shapes.ts';
+
+const LETTER = 9; // pixels that a character takes
+const LEAST = 0.65; // of its size at which it can still be read
+const HEIGHT = 24;
+
+interface Props {
+    places: readonly Column[];
+    name: (i: number) => string;
+    row: number;
+    at: number;
+}
+interface Label {
+    i: number;
+    /** Its middle, and its size as a share of the small type's. */
+    x: number;
+    size: number;
+}
+
+/** The names that have room: those that fit into their boxes; of the two that matter the pointed one at
+ * least. */
+function labelsOf({ places, name, row, at }: Props): Label[] {
+    const end = places.at(-1)!.x + places.at(-1)!.width;
+    const halfOf = (i: number, size: number) => (size * LETTER * name(i).length) / 2;
+    const labels = places.flatMap(({ x, width }, i) => {
+        const size = Math.min(1, width / (LETTER * name(i).length));
+        if (size >= LEAST) return [{ i, x: x + width / 2, size }];
+        if (i !== row && i !== at) return [];
+        const half = halfOf(i, 1);
+        return [{ i, x: Math.max(half, Math.min(end - half, x + width / 2)), size: 1 }];
+    });
+    const pointed = labels.find(({ i }) => i === at);
+    const meets = (one: Label) =>
+        pointed !== undefined &&
+        one !== pointed &&
+        Math.abs(one.x - pointed.x) < halfOf(one.i, one.size) + halfOf(at, pointed.size) - 1;
+    return labels.filter((one) => !meets(one));
+}
+
+export function Tokens(props: Props) {
+    const { places, name, row, at } = props;
+    const look = (i: number) => (i === row ? 'asks' : i === at ? 'at' : '');
+    return (
+        <g class="tokens">
+            {places.map(({ x, width }, i) => (
+                <rect
+                    key={i}
+                    class={look(i)}
+                    x={x + 0.5}
+                    y={0.5}
+                    width={Math.max(1, width - 1)}
+                    height={HEIGHT - 1}
+                    rx={2}
+                />
+            ))}
+            {labelsOf(props).map(({ i, x, size }) => (
+                <text
+                    key={i}
+                    class={look(i)}
+                    x={x}
+                    y={HEIGHT / 2}
+                    text-anchor="middle"
+                    dominant-baseline="central"
+                    style={{ fontSize: `calc(${size} * var(--small))` }}
+                >
+                    {name(i)}
+                </text>
+            ))}
+        </g>
+    );
+}
