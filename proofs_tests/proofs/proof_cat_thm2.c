@@ -1,10 +1,12 @@
 // proof_cat_thm2.c
 // Claim: [CAT] Theorem 2: a model that solves associative recall at one length solves it at every length.
-// Statement: consider f(X) = (X*F)^T softmax(X W x_L), F with W+1 taps into the past and W into the future.
-//   If its error on every recall sequence of length L is at most eps, small enough, then F is near the delay,
-//   |F - 2 D_{-1}|_1 = O(L eps), the attention is near 1/2 on both occurrences of the query,
-//   |s - s*|_1 = O(L' eps), and the error at any length L' is O((L + L') eps): O(L' eps) for L' >= L alone.
-// Needs: linearly independent unit embeddings; the answer read in the last row.
+// Statement: consider f(X) = (X*F)^T softmax(X W x_L), F >= 0 with taps at the offsets -R .. R, R < L. If its
+//   error on every recall sequence of length L >= 3 is at most eps, and 4 L eta <= 1 with eta = eps/Delta,
+//   then F is near the delay, |F - 2 D_{-1}|_1 at most 9 L eta and at most 37 eta, the attention is near 1/2
+//   on both occurrences of the query, |s - s*|_1 <= 2 L' eta, and the error at any length L' is at most
+//   23 L' eta. (The paper prints L eta, L' eta and, with a constant that it does not name, L' eta.)
+// Needs: two or more unit embeddings of which no two are parallel: Delta^2 = 1 - the largest squared cosine
+//   of two different ones, above 0. The answer is read in the last row.
 // Model: con_ar_fwd. Constructed: W = c I, F = 2 D_{-1}, and the same disturbed, so that the error at the
 //   short length is not 0. Trained: the project's own CAT (value_filter=two_sided) after training on `ar`,
 //   its filter and weights read back.
