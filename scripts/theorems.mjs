@@ -97,7 +97,8 @@ by itself with \`make build/tests/NAME && build/tests/NAME\`; \`make test\` runs
 proofs_tests/constructions/constructions.h, made from the public kernels (float32) and from the oracle (double). The page's Theorems view lets
 one change their inputs by hand; its Verify view runs these very tests in the browser (proofs_tests/proofs/wasm).
 
-What of the C is not covered: the theorems are about the recurrences and sums that the kernels compute, not about their text, but for the
+What of the C is not covered: the theorems are about the recurrences and sums that the kernels compute, in real numbers but where a file
+speaks of IEEE 754 (Exp, MaskTimesZero, NormRow, Rounding, Sigmoid, SoftmaxRow, TileSums), not about their text, but for the
 sum of a row (\`row_sum\`): Frama-C's WP proves that its text computes, at every size, the sum of which [Rounding.v](#rounding) speaks. Of what
 follows, and of all that it calls, WP proves that at every size it stays inside its arrays and that no signed integer overflows:
 \`row_sum\`; the dot product of two rows; layer norm, RMSNorm and the unit norm forward; a row of softmax (\`softmax_row\`, \`softmax_row_again\`);

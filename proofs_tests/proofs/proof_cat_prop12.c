@@ -1,10 +1,12 @@
 // proof_cat_prop12.c
-// Claim: [CAT] Propositions 1 and 2: a landmark finds the block that holds the query's copy when d exceeds 2
-//   sigma^2 B ln(L/B).
+// Claim: [CAT] Propositions 1 and 2: a landmark finds the block that holds the query's copy, with high
+//   probability, once d is of the order of 2 sigma^2 B ln(L/B).
 // Statement: rows x_t ~ N(0, sigma^2/d I), a query of unit length and one copy of it in an earlier block of B
 //   rows. The landmark that is the sum of its block's rows (Prop. 1), or the one filtered with e^{-i/B}
 //   (Prop. 2), of the copy's block has the largest product with the query with high probability once d is of
-//   the order th = 2 sigma^2 B ln(L/B). For all queries of a subspace of k dimensions at once, Prop. 1 (C),
+//   the order th = 2 sigma^2 B ln(L/B): Prop. 1 (A) with probability 1 - 3 e^{-t^2/4} once d is 2 sigma^2 B
+//   (sqrt(ln(L/B)) + t)^2, Prop. 2 once it is 25 times that (in Rocq: 1 - e^{-t^2/4}, the noise being
+//   normal, Prop. 2 for B >= 2). For all queries of a subspace of k dimensions at once, Prop. 1 (C),
 //   with probability 1 - 3 e^{-t^2/4} once d is 2 sigma^2 B (sqrt(ln(L/B)) + sqrt(k) + t)^2.
 // Needs: success means that the chosen block holds the copy. At sizes that can be tested the transition is
 //   soft. In (C) the roots are read apart, since under one root, ln(L/B) + k, the sum would be too small.

@@ -2,8 +2,10 @@
 // Claim: [LaS] Theorem B.1: one head of softmax attention computes any causal convolution with a non-negative
 //   kernel.
 // Statement: for k_0..k_{L-1} >= 0 there are W_q, W_k, W_v, one-hot positions and one extra token before the
-//   sequence such that causal softmax attention returns y_t = sum_s k_s x_{t-s}. (The printed proof takes ln
-//   k_t, so it covers non-negative kernels; a signed one is the difference of two heads, k = k+ - k-.)
+//   sequence such that causal softmax attention returns y_t = sum_s k_s x_{t-s}: exactly where every tap is
+//   positive; where one is 0, with a finite logit -M for ln 0, up to 2 L e^-M max|x|. (The printed proof
+//   takes ln k_t, so it covers non-negative kernels; a signed one is the difference of two heads, k = k+ -
+//   k-.)
 // Needs: c = slack + sum k > 0 for a kernel of zeros (slack > 0); the extra token's logit as a suffix sum.
 // Model: con_las_b1. Row i's logits are ln k_{i-j}, and ln(slack + sum_{t>i} k_t) for the extra token, whose
 //   value is 0: every row sums to c, so softmax gives k_{i-j} / c, and W_o multiplies by c.

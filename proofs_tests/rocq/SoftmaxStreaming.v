@@ -15,9 +15,12 @@
      chunks of M, with a state of no more rows than the newest one sees;
    - the online form, with a running maximum, sum and output, gives the same (our kernel does not use it);
    - weights of 0 past the diagonal change nothing. (That values must be finite there: MaskTimesZero.v.)
-   Pooled maps are Pooling.v's. Not covered: caps, sinks, sigmoid scores. Factors and biases are part of a
-   logit.
-   Kernel: attention.c, attention_rows.h (softmax_row, softmax_row_again, triangle_times).
+   Over the real numbers. Pooled maps are Pooling.v's. Factors and biases are part of a logit, but where rows
+   are read one by one logits are scale q . k alone: tables by distance are not covered there. Under a window
+   the model's state is what the newest row sees; the kernel keeps up to two windows, in whole groups of rows,
+   and masks those out of sight. Not covered: caps, sinks, sigmoid scores.
+   Kernel: attention.c (attention_fwd, attention_push), attention_rows.h (softmax_row, softmax_row_again,
+   triangle_times).
    Tested on floats in test_attention.c, test_vectors.c. *)
 
 From Coq Require Import Reals Lra Lia List PeanoNat.

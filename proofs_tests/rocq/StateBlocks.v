@@ -9,12 +9,15 @@
    - solving rows in groups (of 4 in the kernel), each taken from all rows behind at once, is forward
      substitution;
    - row by row, with the block's keys, its u and the state before it carried along, the same outputs;
-   - a shut gate: what was before does not count; where 0 <= a <= 1, no key grows;
+   - a row with its gates shut at every channel: what was before does not count; where 0 <= a <= 1, no key
+     grows;
    - flushing, 0 <= a <= 1: a number below t = 2^-96 in size becomes 0. A key is then at most t a row off,
      what a query reads of it sum |q| t a row, and of the state sum |q| t |S|; where no gate takes a key below
      t (the kernel asks), no key changes; a state that fades once a block is off by t + t |S| more a block.
-   Over the real numbers: what binary32 rounds is not in it. Kernel: state.c (pairs, decayed_pairs, solve,
-   write_block, fade), state_push.c (meet_keys, write_row, push_row). Tested on floats in test_state.c. *)
+   Over the real numbers: what binary32 rounds is not in it. Flushing is bounded number by number: what
+   flushed keys and answers together move u, and with it a block's outputs and state, is not bounded here.
+   Kernel: state.c (pairs, decayed_pairs, solve, write_block, fade), state_push.c (meet_keys, write_row,
+   push_row). Tested on floats in test_state.c. *)
 
 From Coq Require Import Reals Lra Lia PeanoNat.
 From Seqmix Require Import Attention.

@@ -13,9 +13,11 @@
    - along any curves of q, k, e, v, g, beta and the first state that have derivatives at a point, the
      derivative of sum_t dy_t . o_t + <B, S_n> there is the sum of these gradients times those derivatives:
      they are the gradient;
-   - so entry by entry each is the partial derivative: of a query; of a key that is written and erased at
-     (e = k), the sum of both; of one gate for all channels of a row, the sum over channels; of the first state.
-   That the kernel's chunks compute these gradients: StateGradientChunks.v. Of the C not covered: rounding.
+   - so entry by entry they are the partial derivatives, written out for a query; for a key that is written
+     and erased at (e = k), the sum of both; for one gate for all channels of a row, the sum over channels;
+     for the first state.
+   That the kernel's chunks compute these gradients: StateGradientChunks.v. Of the C not covered: rounding;
+   gates that are shut, e^g = 0; one gate for all rows, whose gradient is summed over them.
    Kernel: state.c (block_bwd). Tested on floats in test_state.c. *)
 From Coq Require Import Reals Lra Lia Arith List FunctionalExtensionality.
 #[local] Set Warnings "-ambiguous-paths". (* Coquelicot's own *)

@@ -10,8 +10,9 @@
    that crosses row t, and that of S_0. Proved for every length of a chunk, every input and first state, and for
    chunks in any tiling, B handed on from the last chunk to the first: rows' gradients and the first state's are
    those of the reverse recurrence, which StateGradient.v proves to be the derivative.
-   Of the C not covered: rounding; factors and states below 2^-96, set to 0; heads that share keys (their
-   gradients are added); that the sums of dg are made in two halves of a block (half_bwd, channels_bwd).
+   Of the C not covered: rounding; shut gates, and factors and states below 2^-96, set to 0; heads that share
+   keys (their gradients are added); one gate for all rows (summed over them); that the sums of dg are made in
+   two halves of a block (half_bwd, channels_bwd).
    Kernel: state.c (block_bwd, solve_bwd). Tested on floats in test_state.c. *)
 From Coq Require Import Reals Lra Lia Arith List FunctionalExtensionality.
 From Seqmix Require Import Attention StateGradient.

@@ -63,7 +63,8 @@ export default function Theorems() {
                 <p class="say">
                     Nothing here is a picture of a result: verify.wasm holds the kernels, the double-precision
                     oracle and the very constructions that the proofs in proofs_tests use. docs/THEOREMS.md
-                    leads from each claim to its proof and figures.
+                    leads from each claim to its proof and figures. “Proved” speaks of real numbers, but where
+                    the claim is about IEEE 754; floats are tested.
                 </p>
             </div>
         </div>
