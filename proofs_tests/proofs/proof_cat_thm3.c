@@ -4,7 +4,7 @@
 // Statement: there is a one-layer CAT with embedding width |S| + 3 and the query filter rho^i that, on every
 //   sequence of up to L tokens made of signals (each at most once), noise and the marker, gives out the
 //   signals in their order after the marker, each output fed back as the next token. In the paper's order,
-//   one layer for all lengths, as well: rho = 1/2, c = 2^(|S|+1), the answer being the largest column.
+//   one layer for all lengths, as well: rho = 1/2, c = 2^(|S|+1).
 // Needs: every signal at most once; the slots hold the emitted tokens (in blank slots the first signal would
 //   come again).
 // Model: con_copy_fwd: signal s: e_s + e_K, noise e_N + e_K, marker e_B + e_K; taps rho^i, rho = 1 - 1/L,

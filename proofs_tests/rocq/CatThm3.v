@@ -4,11 +4,12 @@
    signals, every body and every length, by induction over the answers (cat_thm3). At every answer the output
    is within epsilon, in l1, of the signal's unit vector (cat_thm3_error), and of all embeddings the signal's
    is the nearest, as the paper reads the answer (cat_thm3_nearest). With S signals the width is S + 3,
-   rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. In the paper's order, one layer for
-   all lengths, rho = 1/2 and c = 2^(S+1) answer right at every length (cat_thm3_one_layer): the signal's column
-   is the largest, by a margin that no epsilon bounds. What it excludes is proved as
-   well: a body with a repeated signal, a . b . a, is answered b first (repeated_signals_fail); where the
-   slots after the marker stay blank, the first signal comes again (blank_slots_repeat).
+   rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. In the paper's order, one layer
+   for all lengths, rho = 1/2 and c = 2^(S+1) answer right at every length (cat_thm3_one_layer): the signal's
+   column is the largest, and its embedding the nearest (cat_thm3_one_layer_nearest), by a margin that no
+   epsilon bounds. What it excludes is proved as well: a body with a repeated signal, a . b . a, is answered b
+   first (repeated_signals_fail); where the slots after the marker stay blank, the first signal comes again
+   (blank_slots_repeat).
    The construction is con_copy_fwd and con_copy_generate; proof_cat_thm3.c tests it on floats. *)
 From Coq Require Import Reals Lra Lia Arith List.
 From Seqmix Require Import Attention Recall.
@@ -147,6 +148,24 @@ Proof.
   apply Rmult_le_pos; [apply Rmult_le_pos; lra|]. rewrite <- ln_1.
   assert (1 < 2 * INR L / epsilon); [|left; apply ln_increasing; lra].
   apply Rmult_lt_reg_r with epsilon; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
+Qed.
+
+Lemma distance_embedding M y b : (b <= M + 1)%nat ->
+  dot (width M) (fun e => y e - embedding M b e) (fun e => y e - embedding M b e)
+  = dot (width M) y y - 2 * (y b + y (M + 2)%nat) + 2.
+Proof.
+  intros Hb. assert (one : forall i, (i < width M)%nat -> dot (width M) (one_hot i) (one_hot i) = 1).
+  { intros i Hi. rewrite dot_one_hot by auto. unfold one_hot. now rewrite Nat.eqb_refl. }
+  assert (two : dot (width M) (one_hot b) (one_hot (M + 2)) = 0).
+  { rewrite dot_one_hot by (unfold width; lia). unfold one_hot.
+    now rewrite (proj2 (Nat.eqb_neq b _)) by lia. }
+  pose proof (dot_one_hot (width M) y b ltac:(unfold width; lia)).
+  pose proof (dot_one_hot (width M) y (M + 2) ltac:(unfold width; lia)).
+  pose proof (one b ltac:(unfold width; lia)). pose proof (one (M + 2)%nat ltac:(unfold width; lia)).
+  unfold dot in *. rewrite (sum_ext _ _ (fun e => y e * y e + (- 2) * (y e * one_hot b e)
+    + (- 2) * (y e * one_hot (M + 2) e) + one_hot b e * one_hot b e + one_hot (M + 2) e * one_hot (M + 2) e
+    + 2 * (one_hot b e * one_hot (M + 2) e))) by (intros; unfold embedding; ring).
+  rewrite !sum_plus, !sum_scal. lra.
 Qed.
 
 (* A sequence l = b1 a tail, in which the signal a stands once and every signal before it comes again after
@@ -324,24 +343,6 @@ Lemma step_answer : answer M (copy_rho L) (copy_c L epsilon) l = a.
 Proof.
   unfold answer. fold x t. apply argmax_is; auto. intros e He Hn. apply others_are_less; auto.
   unfold width. lia.
-Qed.
-
-Lemma distance_embedding y b : (b <= M + 1)%nat ->
-  dot (width M) (fun e => y e - embedding M b e) (fun e => y e - embedding M b e)
-  = dot (width M) y y - 2 * (y b + y (M + 2)%nat) + 2.
-Proof.
-  intros Hb. assert (one : forall i, (i < width M)%nat -> dot (width M) (one_hot i) (one_hot i) = 1).
-  { intros i Hi. rewrite dot_one_hot by auto. unfold one_hot. now rewrite Nat.eqb_refl. }
-  assert (two : dot (width M) (one_hot b) (one_hot (M + 2)) = 0).
-  { rewrite dot_one_hot by (unfold width; lia). unfold one_hot.
-    now rewrite (proj2 (Nat.eqb_neq b _)) by lia. }
-  pose proof (dot_one_hot (width M) y b ltac:(unfold width; lia)).
-  pose proof (dot_one_hot (width M) y (M + 2) ltac:(unfold width; lia)).
-  pose proof (one b ltac:(unfold width; lia)). pose proof (one (M + 2)%nat ltac:(unfold width; lia)).
-  unfold dot in *. rewrite (sum_ext _ _ (fun e => y e * y e + (- 2) * (y e * one_hot b e)
-    + (- 2) * (y e * one_hot (M + 2) e) + one_hot b e * one_hot b e + one_hot (M + 2) e * one_hot (M + 2) e
-    + 2 * (one_hot b e * one_hot (M + 2) e))) by (intros; unfold embedding; ring).
-  rewrite !sum_plus, !sum_scal. lra.
 Qed.
 
 Lemma step_nearest :
@@ -648,15 +649,17 @@ Proof.
   - rewrite (proj2 (Nat.eqb_neq (x j) b)) by lia. lra.
 Qed.
 
-Lemma one_layer_step : answer M rho c l = a.
+Lemma column_a : copy_layer M rho c x t a = softmax (S t) s p.
 Proof.
-  pose proof length_l as E. unfold answer. fold x t. apply argmax_is; auto. intros b Hb Hn.
-  assert (W : 0 < softmax (S t) s p) by (apply softmax_pos; lia).
-  assert (A : copy_layer M rho c x t a = softmax (S t) s p).
-  { rewrite column_of by auto. rewrite (sum_only _ _ p); [now rewrite at_p, Nat.eqb_refl|unfold t; lia|].
-    intros j Hj Hjp. rewrite (proj2 (Nat.eqb_neq (x j) a)); auto.
-    apply (rows_of_a_token a a_S p ltac:(unfold t; lia) at_p a_once); auto. lia. }
-  rewrite A, column_of by auto.
+  pose proof length_l as E.
+  rewrite column_of by auto. rewrite (sum_only _ _ p); [now rewrite at_p, Nat.eqb_refl|unfold t; lia|].
+  intros j Hj Hjp. rewrite (proj2 (Nat.eqb_neq (x j) a)); auto.
+  apply (rows_of_a_token a a_S p ltac:(unfold t; lia) at_p a_once); auto. lia.
+Qed.
+Lemma one_layer_less b : (b < M)%nat -> b <> a -> copy_layer M rho c x t b < copy_layer M rho c x t a.
+Proof.
+  pose proof length_l as E. intros Hb Hn. assert (W : 0 < softmax (S t) s p) by (apply softmax_pos; lia).
+  rewrite column_a, column_of by auto.
   destruct (in_dec Nat.eq_dec b l) as [I|I].
   - destruct (In_nth l b (noise M) I) as (i & Hi & Q).
     assert (Hi' : (i <= t)%nat) by (unfold t; lia). change (x i = b) in Q.
@@ -669,6 +672,18 @@ Proof.
       pose proof (lower i Hi' ltac:(lia) ltac:(congruence)) as B. rewrite Q in B. unfold W'. nra.
   - rewrite sum_0; [auto|]. intros j Hj. rewrite (proj2 (Nat.eqb_neq (x j) b)); auto. intros Q. apply I.
     rewrite <- Q. unfold x, row. apply nth_In. unfold t in Hj. lia.
+Qed.
+Lemma one_layer_step : answer M rho c l = a.
+Proof. unfold answer. fold x t. apply argmax_is; auto. apply one_layer_less. Qed.
+Lemma one_layer_nearest : nearest (M + 2) (width M) (embedding M) (copy_layer M rho c x t) a.
+Proof.
+  intros b Hb Hn. unfold norm. rewrite !distance_embedding by lia.
+  assert (copy_layer M rho c x t b < copy_layer M rho c x t a).
+  { destruct (Nat.lt_ge_cases b M) as [H|H]; [now apply one_layer_less|]. rewrite column_a.
+    unfold copy_layer. rewrite attention_softmax, sum_0; [apply softmax_pos; lia|]. intros j _.
+    rewrite copy_value by apply all_tokens. destruct (Nat.ltb_spec (x j) M); [|lra].
+    unfold one_hot. rewrite (proj2 (Nat.eqb_neq (x j) b)) by lia. lra. }
+  apply sqrt_lt_1_alt. split; [|lra]. rewrite <- distance_embedding by lia. apply dot_nonneg.
 Qed.
 End OneLayer.
 
@@ -691,6 +706,22 @@ Proof.
     replace (S (length (signals M b1)) - length (signals M b1))%nat with 1%nat by lia.
     cbn [firstn]. rewrite <- !app_assoc. cbn [app]. rewrite <- !app_assoc. reflexivity. }
   rewrite G by auto. now rewrite firstn_all.
+Qed.
+
+(* And as the paper reads the answer. *)
+Theorem cat_thm3_one_layer_nearest (M k : nat) (body : list nat) :
+  (forall b, In b body -> (b <= M)%nat) -> NoDup (signals M body) -> (k < length (signals M body))%nat ->
+  let l := body ++ [marker M] ++ firstn k (signals M body) in
+  nearest (M + 2) (width M) (embedding M)
+    (copy_layer M (/ 2) (2 ^ (M + 1)) (row M l) (length l - 1)) (nth k (signals M body) (noise M)).
+Proof.
+  intros Hb Hd Hk l. destruct (split_signals M body k Hk) as (b1 & a & b2 & E & Ha & E1 & E2).
+  assert (Lk : length (signals M b1) = k) by (rewrite E1; apply firstn_length_le; lia).
+  assert (El : l = b1 ++ a :: b2 ++ marker M :: signals M b1)
+    by (unfold l; rewrite E at 1; rewrite <- E1, <- app_assoc; reflexivity).
+  assert (En : nth k (signals M body) (noise M) = a)
+    by (rewrite E2, app_nth2 by lia; now rewrite Lk, Nat.sub_diag).
+  rewrite En, El. apply one_layer_nearest; auto; now rewrite <- E.
 Qed.
 
 (* ---- What it excludes ---------------------------------------------------------------------------------- *)
