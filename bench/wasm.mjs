@@ -71,7 +71,7 @@ if (relaxed && !existsSync(new URL(file, root))) {
     const lab = await open(readFileSync(new URL(file, root)));
     none(await bench(lab, 'node', cpu, print, options));
 } else {
-    const { findChromium, launchPlain } = await import('./chromium.mjs');
+    const { findChromium, launchPlain } = await import('./browser/chromium.mjs');
     const { why } = findChromium();
     if (why) {
         console.log(

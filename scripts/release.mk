@@ -4,5 +4,5 @@ release: python-for-wheel $(WHEEL_STAMP) $(PYODIDE)/wheel.made build/package/pac
 	@node scripts/release.mjs
 
 test-released: ## the release made twice, in two folders, is the same bytes; in a bare Debian each way of docs/INSTALL.md works (root, debootstrap; half an hour)
-	@mkdir -p build/test && proofs_tests/tools/released.sh | tee build/test/released.tap; grep -q '^1\.\.[1-9]' build/test/released.tap && ! grep -q '^not ok' build/test/released.tap
+	@mkdir -p build/test && proofs_tests/package/released.sh | tee build/test/released.tap; grep -q '^1\.\.[1-9]' build/test/released.tap && ! grep -q '^not ok' build/test/released.tap
 .PHONY: test-released

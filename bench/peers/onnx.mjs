@@ -47,7 +47,7 @@ async function here(model, feeds) {
  * as words, since JSON has no -Infinity.
  */
 async function inChromium() {
-    const { launchPlain } = await import('../chromium.mjs');
+    const { launchPlain } = await import('../browser/chromium.mjs');
     const browser = await launchPlain(join(runtime, 'node_modules/onnxruntime-web/dist'));
     const run = async (model, feeds) => {
         const plain = Object.values(feeds).map(({ name, dims, data }) => ({

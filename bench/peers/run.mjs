@@ -237,7 +237,7 @@ async function library([peer, define, link, debian, kind]) {
 async function browser() {
     if (!existsSync(`${here}node_modules`))
         return skip('jax-js, TensorFlow.js', 'not installed (npm ci --prefix bench/peers)');
-    const { findChromium, launchPlain } = await import('../chromium.mjs');
+    const { findChromium, launchPlain } = await import('../browser/chromium.mjs');
     const { why } = findChromium();
     if (why) return skip('jax-js, TensorFlow.js', why);
     execFileSync('node', [`${here}bundle.mjs`], { stdio: 'inherit' });

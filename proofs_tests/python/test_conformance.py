@@ -23,7 +23,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
 
 import seqmix
-from seqmix import _judged, _layer, _plan, ref
+from seqmix import _judged, _plan, _waiting, ref
 from seqmix._draws import usual_sizes
 from seqmix.testing import check_layer
 
@@ -328,17 +328,17 @@ def test_a_busy_machine_judges_the_same_cases(monkeypatch):
 def test_the_time_limit_on_a_busy_machine(monkeypatch, share, answers):
     """A function that takes longer because others have the processor is not given up, one that hangs is."""
     began = time.monotonic()
-    monkeypatch.setattr(_layer, "kept_waiting", lambda: {"thread": share * (time.monotonic() - began)})
+    monkeypatch.setattr(_waiting, "kept_waiting", lambda: {"thread": share * (time.monotonic() - began)})
     work = lambda: time.sleep(1.2) or "answer"
     if answers:
-        assert _layer.within(0.3, work) == "answer"
+        assert _waiting.within(0.3, work) == "answer"
     else:
-        with pytest.raises(_layer.Hangs, match="no answer within 0.3 s"):
-            _layer.within(0.3, work)
+        with pytest.raises(_waiting.Hangs, match="no answer within 0.3 s"):
+            _waiting.within(0.3, work)
     assert answers or time.monotonic() - began < 1.2
 
 
-@pytest.mark.skipif(not _layer.kept_waiting(), reason="the system does not say how long threads waited")
+@pytest.mark.skipif(not _waiting.kept_waiting(), reason="the system does not say how long threads waited")
 def test_a_thread_that_shares_its_processor_waits():
     """Beside another program on the same processor a thread waits about as long as it computes."""
     cpus = os.sched_getaffinity(0)
@@ -346,10 +346,10 @@ def test_a_thread_that_shares_its_processor_waits():
     other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         mine = f"/proc/self/task/{threading.get_native_id()}/schedstat"
-        before, began = _layer.kept_waiting()[mine], time.thread_time()
+        before, began = _waiting.kept_waiting()[mine], time.thread_time()
         while time.thread_time() < began + 0.5:
             pass
-        assert _layer.kept_waiting()[mine] > before + 0.1
+        assert _waiting.kept_waiting()[mine] > before + 0.1
     finally:
         os.sched_setaffinity(0, cpus)
         other.kill()
@@ -358,7 +358,7 @@ def test_a_thread_that_shares_its_processor_waits():
 
 STOPPED = """
 import sys, time
-from seqmix import _layer
+from seqmix import _waiting
 
 def work():
     print("at work", flush=True)
@@ -366,7 +366,7 @@ def work():
         pass
     return "answer"
 
-print(_layer.within(2.0, work), flush=True)
+print(_waiting.within(2.0, work), flush=True)
 """
 
 

@@ -16,10 +16,11 @@ from ._errors import SeqmixError
 from ._faults import NAMED, VAGUE, Judge
 from ._formats import FORMATS, rounded
 from ._kinds import change
-from ._layer import Got, Hangs, Layer, first_edge
+from ._layer import Got, Layer, first_edge
 from ._relations import NAMES, measured
 from ._report import FOLLOWS, Fault, Report
 from ._tolerances import error_of, rms_of, scale_of
+from ._waiting import Hangs
 
 # A gradient's scale is at least this share of what the largest gradient of its case comes to by its input's
 # scale: one that is zero but for rounding (of queries, where there is one row) is a difference of terms as

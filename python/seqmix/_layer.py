@@ -1,14 +1,10 @@
 """The function that is judged, called in every way in which layers are called: with and without gradients, on
-strided inputs, twice, in pieces ... PyTorch functions by autograd; NumPy functions with a backward of their own. Long
-because every way of calling is here.
+strided inputs, twice, in pieces ... PyTorch functions by autograd; NumPy functions with a backward of their own.
 """
 from __future__ import annotations
 
 import dataclasses
-import glob
 import inspect
-import queue
-import threading
 import time
 import warnings
 from typing import Any, Callable, Mapping, Sequence
@@ -19,6 +15,7 @@ from . import ref
 from ._errors import SeqmixError
 from ._draws import of_rows, row_axis, rows_in
 from ._tolerances import float64
+from ._waiting import within
 
 
 @dataclasses.dataclass
@@ -28,65 +25,6 @@ class Got:
 
     arrays: list[tuple[int, str, np.ndarray]] = dataclasses.field(default_factory=list)
     odd: list[str] = dataclasses.field(default_factory=list)
-
-
-class Hangs(Exception):
-    """The layer gave no answer within its time."""
-
-
-def kept_waiting() -> dict[str, float]:
-    """Of each thread of this process, seconds in which it could have gone on but had no processor, others being at work
-    there; nothing where the system (other than Linux) does not say."""
-    found = {}
-    for path in glob.glob("/proc/self/task/*/schedstat"):
-        try:
-            with open(path) as file:
-                found[path] = int(file.read().split()[1]) * 1e-9
-        except (OSError, ValueError, IndexError):
-            pass  # the thread ended
-    return found
-
-
-# Seconds between two looks at a clock while a function is at work.
-TICK = 0.5
-
-
-def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """work(), in a thread that is given up after so many seconds; those in which a busy machine gave it no processor do
-    not count, nor those in which the whole process was stopped (SIGSTOP, a suspended container): no look at a clock then,
-    and no processor time."""
-    answer: queue.Queue = queue.Queue(1)
-    began, before = time.monotonic(), kept_waiting()
-    looked, used, stopped = began, time.process_time(), 0.0
-
-    def left() -> float:
-        nonlocal looked, used, stopped
-        last, spent = looked, used
-        looked, used = time.monotonic(), time.process_time()
-        if (still := looked - last - TICK - (used - spent)) > TICK:
-            stopped += still
-        waited = max((s - before.get(of, 0.0) for of, s in kept_waiting().items()), default=0.0)
-        return seconds - (looked - began - waited - stopped)
-
-    def run() -> None:
-        try:
-            answer.put((work(), None))
-        except BaseException as error:  # handed on to who waits
-            answer.put((None, error))
-
-    threading.Thread(target=run, daemon=True).start()
-    patience = seconds
-    while True:
-        try:
-            value, error = answer.get(timeout=min(max(patience, 1e-3), TICK))
-            break
-        except queue.Empty:
-            patience = left()
-            if patience <= 0:
-                raise Hangs(f"no answer within {seconds:g} s (time_limit)") from None
-    if error is not None:
-        raise error
-    return value
 
 
 def accepted(function: Callable, through: bool = True) -> Mapping[str, inspect.Parameter]:

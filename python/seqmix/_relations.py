@@ -9,7 +9,7 @@ import numpy as np
 from . import ref
 from ._draws import name_is_data, of_rows, row_axis, rows_in
 from ._errors import SeqmixError
-from ._layer import Layer, within
+from ._layer import Layer
 
 NAMES = {
     "later": "later rows change earlier ones",

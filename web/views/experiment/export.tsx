@@ -4,7 +4,7 @@ import { textOf } from '../../state/setup.ts';
 import { groups, lab, runs, said } from '../../state/page.ts';
 import { nameOf } from '../../state/wording.ts';
 import { drawn } from './drawn.ts';
-import { share } from '../frame/share_part.tsx';
+import { share } from '../frame/share/share_part.tsx';
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 

@@ -7,7 +7,7 @@ import { Notice } from './notice.tsx';
 import { Offer } from './offer.tsx';
 import { album, Pictures } from './pictures.tsx';
 import { Projector } from './projector.tsx';
-import { share, SharePart } from './share_part.tsx';
+import { share, SharePart } from './share/share_part.tsx';
 import { Sheet } from './shortcuts.tsx';
 import { OpenView, Tabs } from './switcher.tsx';
 import { TermLine } from './worded.tsx';
@@ -18,7 +18,7 @@ export function App() {
     if (view.value.view === 'embed') {
         const Embed = embed.value;
         if (Embed) return <Embed />;
-        void import('./embed.tsx').then((loaded) => (embed.value = loaded.default));
+        void import('./share/embed.tsx').then((loaded) => (embed.value = loaded.default));
         return <main />;
     }
     return (

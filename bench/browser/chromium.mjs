@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer from 'puppeteer-core';
-import { serve } from '../scripts/serve.mjs';
-import { findChromium } from '../scripts/browser.mjs';
+import { serve } from '../../scripts/serve.mjs';
+import { findChromium } from '../../scripts/browser.mjs';
 
 export { findChromium };
 
@@ -62,7 +62,7 @@ function used(pids) {
     return ns / 1e6;
 }
 
-/** Serve `folder`, open its bench/empty.html; the page's global `cpu()` is its processor time so far. */
+/** Serve `folder`, open its bench/browser/empty.html; the page’s global `cpu()` is its processor time. */
 export async function launchPlain(folder) {
     const server = await serve(folder, 0);
     const profile = await mkdtemp(join(tmpdir(), 'seqmix-bench-'));
@@ -74,7 +74,7 @@ export async function launchPlain(folder) {
     });
     const page = await browser.newPage();
     page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-    await page.goto(`${server.address}bench/empty.html`);
+    await page.goto(`${server.address}bench/browser/empty.html`);
     const pids = renderers();
     await page.exposeFunction('cpu', () => used(pids));
     return {

@@ -1,10 +1,10 @@
 // embed.tsx: one figure and its sentence, for a frame in somebody's article (`view=embed`).
-import { addressOf } from '../../state/address.ts';
-import { lesson, outcome } from '../../state/views/lesson.ts';
-import { finished, groups, playing, refused, trouble } from '../../state/page.ts';
-import { pause, play } from '../../state/transport.ts';
-import { Accuracy } from '../experiment/curves.tsx';
-import '../../styles/views/embed.css';
+import { addressOf } from '../../../state/address.ts';
+import { lesson, outcome } from '../../../state/views/lesson.ts';
+import { finished, groups, playing, refused, trouble } from '../../../state/page.ts';
+import { pause, play } from '../../../state/transport.ts';
+import { Accuracy } from '../../experiment/curves.tsx';
+import '../../../styles/views/embed.css';
 
 export default function Embed() {
     return (

@@ -1,19 +1,19 @@
 // share.tsx: what is seen, for others: a link that shows these curves and trains again, one picture of curves
 // and map, and a live figure for somebody's article.
 import { signal } from '@preact/signals';
-import { pictureOf } from '../../charts/picture.ts';
-import { composed, pngOf, svgOf } from '../../charts/svg.ts';
-import { colourOf } from '../../core/colour.ts';
-import { download } from '../../core/files.ts';
-import { writeGhosts } from '../../core/ghosts.ts';
-import { addressOf } from '../../state/address.ts';
-import { score } from '../../state/history.ts';
-import { lesson, outcome } from '../../state/views/lesson.ts';
-import { groups, runs, said } from '../../state/page.ts';
-import { drawn } from '../experiment/drawn.ts';
-import { Dialog } from './dialog.tsx';
-import { Copy } from '../experiment/numbers.tsx';
-import '../../styles/views/share.css';
+import { pictureOf } from '../../../charts/picture.ts';
+import { composed, pngOf, svgOf } from '../../../charts/svg.ts';
+import { colourOf } from '../../../core/colour.ts';
+import { download } from '../../../core/files.ts';
+import { writeGhosts } from '../../../core/ghosts.ts';
+import { addressOf } from '../../../state/address.ts';
+import { score } from '../../../state/history.ts';
+import { lesson, outcome } from '../../../state/views/lesson.ts';
+import { groups, runs, said } from '../../../state/page.ts';
+import { drawn } from '../../experiment/drawn.ts';
+import { Dialog } from '../dialog.tsx';
+import { Copy } from '../../experiment/numbers.tsx';
+import '../../../styles/views/share.css';
 
 export const sharing = signal(false);
 
