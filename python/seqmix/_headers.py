@@ -80,7 +80,8 @@ class Headers:
                 stars, field, count = match.groups()
                 kind = self._kind(found[1] + stars)
                 fields.append((field, kind * int(count) if count else kind))
-        self.structs[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
+        # (A key of a dict, by which one it is.)
+        self.structs[name] = type(name, (ctypes.Structure,), {"_fields_": fields, "__hash__": object.__hash__})
 
     def _argument(self, text: str) -> Any:
         found = re.match(r"(.*?)(\w+)(\[\d*\])?$", text.strip(), re.S)

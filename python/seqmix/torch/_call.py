@@ -110,7 +110,10 @@ def in_float32(function: Called) -> Called:
                 f"{function.__name__} cannot be traced: torch.jit.trace records PyTorch's own operations, and"
                 " this one calls a kernel"
             )
-        if all(t.dtype is torch.float32 for t in (*values, *named.values()) if isinstance(t, Tensor)):
+        for t in (*values, *named.values()):
+            if isinstance(t, Tensor) and t.dtype is not torch.float32:
+                break
+        else:
             return function(*values, **named)
         fit = [*map(fitting, values)]
         # (LaS's rates are doubles)
@@ -153,7 +156,10 @@ def spans(n: int, parts: int) -> list[tuple[int, int]]:
 def by_sequence(n: int, products: int, work: Callable[[int, int], None]) -> None:
     """work(first, end) on n sequences, `products` multiply-adds or so in all, by threads; in one go where handing a
     share over would take longer than to compute it."""
-    each(spans(n, 4 * get_threads() if products > FEW else 1), work)
+    if products > FEW:
+        each(spans(n, 4 * get_threads()), work)
+    elif n:
+        work(0, n)
 
 
 def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> Tensor | None:
@@ -162,15 +168,19 @@ def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> 
         return None
     if not isinstance(value, Tensor):
         raise SeqmixError(f"{name} is {type(value).__name__}; it must be a tensor")
+    own = value.shape
+    if value.dtype is torch.float32 and value.is_cpu and value.layout is torch.strided and len(own) == len(shape):
+        for n, m in zip(shape, own):
+            if not (n == m or n == BATCH or n is None and m):
+                break
+        else:
+            return value
     if value.dtype is not torch.float32:
         raise SeqmixError(f"{name} holds {value.dtype}; the kernels take torch.float32")
     if value.device.type != "cpu" or value.layout is not torch.strided:
         raise SeqmixError(
             f"{name} is {value.layout} on {value.device}; the kernels take strided tensors on the cpu"
         )
-    own = value.shape
-    if len(own) == len(shape) and all(n == m or n == BATCH or n is None and m for n, m in zip(shape, own)):
-        return value
     if len(own) != len(shape) or any(n not in (None, BATCH, m) for n, m in zip(shape, own)):
         wanted = "".join(f"[{'any' if n in (None, BATCH) else n}]" for n in shape)
         raise SeqmixError(f"{name} has the shape {shape_text(own)}; {wanted} is needed")
@@ -191,7 +201,7 @@ def real(name: str, value: Any) -> float:
         or abs(value) == float("inf")
     ):
         raise SeqmixError(f"{name} is {value!r:.40}; a finite number is needed")
-    return float(value)
+    return float(value) + 0.0  # (never -0: `settings` could not tell it from 0)
 
 
 def word(name: str, value: Any, *allowed: str) -> int:
@@ -220,13 +230,25 @@ def struct(name: str, **fields: Any) -> ctypes.Structure:
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def settings(name: str, **numbers: Any) -> ctypes.Structure:
+    """Of smx.h, numbers alone: made once, and only read."""
+    return struct(name, **numbers)
+
+
+@functools.lru_cache(maxsize=None)
 def kernel(name: str) -> Any:
     return getattr(_native.runs(), "smx_" + name)
 
 
-def scratch(bytes: int) -> Tensor:
-    """That many bytes and more, to be handed over by `aligned`."""
-    return torch.empty(bytes + 64, dtype=torch.uint8)
+@functools.lru_cache(maxsize=1024)
+def _bytes(name: str, *of: Any) -> int:
+    return kernel(name)(*of)
+
+
+def scratch(name: str, *of: Any) -> Tensor:
+    """As many bytes and more as the kernel of that name says, of sizes or `settings`; to be handed over by `aligned`."""
+    return torch.empty(_bytes(name, *of) + 64, dtype=torch.uint8)
 
 
 def aligned(memory: Tensor) -> int:

@@ -12,36 +12,38 @@ from ._call import BATCH, count, given, heads_divide, word
 
 
 class Rows:
-    """q, k, v as a kernel reads them: `tensors` [B][L] rows of D floats, `stride` floats apart, of `heads`
-    heads; `back` brings a result of theirs into the caller's layout."""
+    """q, k, v as a kernel reads them: `tensors` B sequences of L rows of D floats, `stride` floats apart, of `heads`
+    heads; `back` brings a result of theirs into the caller's layout. `whole`: they lie in the caller's layout, each
+    head a sequence of its own."""
 
     def __init__(
         self, names: str, tensors: list[Tensor], heads: int | None, layout: str, apart: bool
     ) -> None:
         """apart: heads may also be taken as sequences of their own."""
         word("layout", layout, "bhld", "bld")
-        self.layout = layout
+        self.layout, self.whole = layout, False
         if layout == "bld":
             first = given("q", tensors[0], BATCH, None, None)
             B, L, D = first.shape
             self.heads = count("heads", heads)
             heads_divide(self.heads, D)
-            checked = [given(n, t, B, L, D) for n, t in zip(names, tensors)]
+            checked = [first, *[given(n, t, B, L, D) for n, t in zip(names[1:], tensors[1:])]]
         else:
             first = given("q", tensors[0], BATCH, None, None, None)
             B, H, L, d = first.shape
             if heads not in (None, H):
                 raise SeqmixError(f"heads is {heads}; q has {H}")
             D, self.heads = H * d, H
-            checked = [given(n, t, B, H, L, d) for n, t in zip(names, tensors)]
-            if apart and all(t.is_contiguous() for t in checked) and H > 1:
-                checked, self.heads, B, D = [t.view(B * H, L, d) for t in checked], 1, B * H, d
-            else:  # a view where memory is [B][L][H][d]
-                checked = [t.transpose(1, 2) for t in checked]
-                checked = [
-                    t.reshape(B, L, D) if t.stride()[2:] == (d, 1) else t.contiguous().view(B, L, D)
-                    for t in checked
-                ]
+            checked = [first, *[given(n, t, B, H, L, d) for n, t in zip(names[1:], tensors[1:])]]
+            self.whole = (apart or H == 1) and all([t.is_contiguous() for t in checked])
+            if self.whole:
+                self.shape, self.B, self.L, self.D, self.heads, self.stride = first.shape, B * H, L, d, 1, d
+                self.tensors = checked
+                return
+            checked = [t.transpose(1, 2) for t in checked]  # a view where memory is [B][L][H][d]
+            checked = [
+                t.reshape(B, L, D) if t.stride()[2:] == (d, 1) else t.contiguous().view(B, L, D) for t in checked
+            ]
         self.shape, self.B, self.L, self.D = first.shape, B, L, D
         stride = checked[0].stride(1) if L > 1 else D
         lies_well = all(t.stride() == (L * stride, stride, 1) for t in checked) and (
@@ -50,8 +52,13 @@ class Rows:
         self.stride = stride if lies_well else D
         self.tensors = checked if lies_well else [t.contiguous() for t in checked]
 
+    def at(self, t: Tensor, first: int) -> int:
+        """Where the sequence `first` of an array of theirs lies."""
+        apart = first and (t.numel() // self.B if self.whole else t.stride(0)) * t.element_size()
+        return t.data_ptr() + first * apart
+
     def empty(self) -> Tensor:
-        return torch.empty(self.B, self.L, self.D)
+        return torch.empty(self.shape) if self.whole else torch.empty(self.B, self.L, self.D)
 
     def empties(self, n: int = 3) -> list[Tensor]:
         """Gradients: rows as far apart as those of q, k, v."""
@@ -61,26 +68,15 @@ class Rows:
         return [whole[..., i * self.D : (i + 1) * self.D] for i in range(n)]
 
     def back(self, t: Tensor) -> Tensor:
-        if self.layout == "bld":
+        if self.whole or self.layout == "bld":
             return t
-        B, H, L, d = self.shape
-        return (
-            t.view(B, H, L, d)
-            if self.B == B * H and self.heads == 1
-            else t.unflatten(-1, (H, d)).transpose(1, 2)
-        )
+        return t.unflatten(-1, (self.heads, self.D // self.heads)).transpose(1, 2)
 
     def here(self, t: Tensor) -> Tensor:
         """A gradient of what `back` gave, contiguous."""
-        if self.layout == "bld":
+        if self.whole or self.layout == "bld":
             return t.contiguous()
-        B, H, L, d = self.shape
-        apart = self.B == B * H and self.heads == 1
-        return (
-            t.reshape(self.B, L, d).contiguous()
-            if apart
-            else t.transpose(1, 2).contiguous().view(self.B, L, self.D)
-        )
+        return t.transpose(1, 2).contiguous().view(self.B, self.L, self.D)
 
 
 def evened(
@@ -89,7 +85,7 @@ def evened(
     """Fewer heads of k and v, other lengths and widths, brought to what the kernel takes, [B][H][L][any]; the
     width of q's heads; and what brings the result back. None where all are alike. apart: rows of q may be taken
     as sequences of their own."""
-    if all(isinstance(t, Tensor) and t.shape == q.shape for t in (q, k, v)):
+    if isinstance(q, Tensor) and isinstance(k, Tensor) and isinstance(v, Tensor) and q.shape == k.shape == v.shape:
         return None
     if layout == "bld":
         D, Dk = (given(n, t, BATCH, None, None).shape[2] for n, t in (("q", q), ("k", k)))

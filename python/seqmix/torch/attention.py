@@ -23,6 +23,7 @@ from ._call import (
     kernel,
     real,
     scratch,
+    settings,
     struct,
     word,
 )
@@ -64,9 +65,9 @@ class _Core(torch.autograd.Function):
     def _run(rows: Rows, function: str, name: str, options: dict[str, Any], arrays: list[Tensor]) -> None:
         def work(first: int, end: int) -> None:
             sizes = dict(B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride)
-            p = struct(f"smx_{name}", **sizes, **options)
-            memory = scratch(kernel(f"{function}_scratch_bytes")(p))
-            kernel(function)(*(at(t, first) for t in arrays), aligned(memory), p)
+            p = settings(f"smx_{name}", **sizes, **options)
+            memory = scratch(f"{function}_scratch_bytes", p)
+            kernel(function)(*[rows.at(t, first) for t in arrays], aligned(memory), p)
 
         by_sequence(rows.B, rows.B * rows.L * rows.L * rows.D, work)
 
@@ -115,13 +116,12 @@ def attention(
         return back(y)
     rows = Rows("qkv", [q, k, v], heads, layout, decay_table is None and bias is None)
     H, L = (q.shape[1] if layout == "bhld" else rows.heads), rows.L
-    tables = {
-        n: flat(given(n, t, H, 2 * L - 1, optional=True))
-        for n, t in (("decay_table", decay_table), ("bias", bias))
-    }
+    tables: dict[str, Tensor | None] = {"decay_table": decay_table, "bias": bias}
     for name, table in tables.items():
-        if table is not None and table.requires_grad:
-            raise SeqmixError(f"{name} requires a gradient, which the kernel does not give")
+        if table is not None:
+            tables[name] = flat(given(name, table, H, 2 * L - 1))
+            if table.requires_grad:
+                raise SeqmixError(f"{name} requires a gradient, which the kernel does not give")
     count("chunk", chunk, 0)
     if count("pool_window", pool_window, 0) and (pool_window % 2 == 0 or not causal):
         raise SeqmixError(f"pool_window is {pool_window}; it must be odd, with causal=True")

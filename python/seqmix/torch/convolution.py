@@ -25,6 +25,7 @@ from ._call import (
     kernel,
     real,
     scratch,
+    settings,
     spans,
     struct,
     word,
@@ -35,7 +36,7 @@ class _Conv(torch.autograd.Function):
     @staticmethod
     def _p(x: Tensor, f: Tensor, future: int, B: int) -> Any:
         _, L, D = x.shape
-        return struct("smx_conv", B=B, L=L, D=D, groups=f.shape[0], W=f.shape[1], future=future, ldx=D, ldy=D)
+        return settings("smx_conv", B=B, L=L, D=D, groups=f.shape[0], W=f.shape[1], future=future, ldx=D, ldy=D)
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, f: Tensor, future: int) -> Tensor:
@@ -44,7 +45,7 @@ class _Conv(torch.autograd.Function):
 
         def work(first: int, end: int) -> None:
             p = _Conv._p(x, f, future, end - first)
-            memory = scratch(kernel("conv_scratch_bytes")(p))
+            memory = scratch("conv_scratch_bytes", p)
             kernel("conv_fwd")(at(y, first), at(x, first), at(f), aligned(memory), p)
 
         by_sequence(len(x), x.numel() * f.shape[-1], work)
@@ -61,7 +62,7 @@ class _Conv(torch.autograd.Function):
 
         def work(i: int, first: int, end: int) -> None:
             p = _Conv._p(x, f, ctx.future, end - first)
-            memory = scratch(kernel("conv_scratch_bytes")(p))
+            memory = scratch("conv_scratch_bytes", p)
             kernel("conv_bwd")(
                 at(dx, first), at(partial.parts[i][0]), at(dy, first), at(x, first), at(f), aligned(memory), p
             )
@@ -131,8 +132,8 @@ class _LongConv(torch.autograd.Function):
         spectra = [spectrum if i == 0 else torch.empty_like(spectrum) for i in range(len(parts))]
 
         def work(i: int, first: int, end: int) -> None:
-            p = struct("smx_longconv", B=end - first, L=L, D=D, taps=k.shape[1], ld=D, **{"lambda": squash})
-            memory = scratch(kernel("longconv_scratch_bytes")(L))
+            p = settings("smx_longconv", B=end - first, L=L, D=D, taps=k.shape[1], ld=D, **{"lambda": squash})
+            memory = scratch("longconv_scratch_bytes", L)
             kernel("longconv_fwd")(
                 at(y, first), at(spectra[i]), at(x, first), weights, at(table), aligned(memory), p
             )
@@ -152,10 +153,10 @@ class _LongConv(torch.autograd.Function):
         weights = struct("smx_longconv_weights", k=k, skip=skip)
 
         def work(i: int, first: int, end: int) -> None:
-            p = struct(
+            p = settings(
                 "smx_longconv", B=end - first, L=L, D=D, taps=k.shape[1], ld=D, **{"lambda": ctx.squash}
             )
-            memory = scratch(kernel("longconv_scratch_bytes")(L))
+            memory = scratch("longconv_scratch_bytes", L)
             slopes = struct("smx_longconv_gradients", k=partial.parts[i][0], skip=partial.parts[i][1])
             kernel("longconv_bwd")(
                 at(dx, first),
@@ -195,7 +196,7 @@ def _iir_table(rows: int) -> Tensor:
 class _Iir(torch.autograd.Function):
     @staticmethod
     def _p(x: Tensor, theta: Tensor, mode: int, B: int) -> Any:
-        return struct(
+        return settings(
             "smx_iir", B=B, L=x.shape[1], D=x.shape[2], bins=theta.shape[1], F=theta.shape[3], mode=mode
         )
 
@@ -207,7 +208,7 @@ class _Iir(torch.autograd.Function):
 
         def work(first: int, end: int) -> None:
             p = _Iir._p(x, theta, mode, end - first)
-            memory = scratch(kernel("iir_scratch_bytes")(p))
+            memory = scratch("iir_scratch_bytes", p)
             kernel("iir_fwd")(at(y, first), at(x, first), at(theta, first), at(table), aligned(memory), p)
 
         by_sequence(len(x), 32 * x.numel(), work)  # (FFTs)
@@ -223,7 +224,7 @@ class _Iir(torch.autograd.Function):
 
         def work(first: int, end: int) -> None:
             p = _Iir._p(x, theta, ctx.mode, end - first)
-            memory = scratch(kernel("iir_scratch_bytes")(p))
+            memory = scratch("iir_scratch_bytes", p)
             kernel("iir_bwd")(
                 *(at(t, first) for t in (dx, dtheta, dy, x, theta)), at(ctx.table), aligned(memory), p
             )
@@ -255,9 +256,9 @@ class _S4dKernel(torch.autograd.Function):
     def forward(ctx: Any, L: int, *weights: Tensor | None) -> Tensor:
         weights = tuple(map(flat, weights))
         D, S = weights[1].shape
-        k, memory = torch.empty(D, L), scratch(kernel("s4d_scratch_bytes")(L))
+        k, memory = torch.empty(D, L), scratch("s4d_scratch_bytes", L)
         w = struct("smx_s4d_weights", **dict(zip(_S4dKernel.NAMES, weights)))
-        kernel("s4d_fwd")(at(k), w, aligned(memory), struct("smx_s4d", L=L, D=D, S=S))
+        kernel("s4d_fwd")(at(k), w, aligned(memory), settings("smx_s4d", L=L, D=D, S=S))
         ctx.save_for_backward(*weights)
         ctx.L = L
         return k
@@ -267,14 +268,12 @@ class _S4dKernel(torch.autograd.Function):
     def backward(ctx: Any, dk: Tensor) -> Any:
         weights, dk = ctx.saved_tensors, dk.contiguous()
         D, S = weights[1].shape
-        slopes, memory = [None if w is None else torch.zeros_like(w) for w in weights], scratch(
-            kernel("s4d_scratch_bytes")(ctx.L)
-        )
+        slopes, memory = [None if w is None else torch.zeros_like(w) for w in weights], scratch("s4d_scratch_bytes", ctx.L)
         w, dw = (
             struct(f"smx_s4d_{what}", **dict(zip(_S4dKernel.NAMES, of)))
             for what, of in (("weights", weights), ("gradients", slopes))
         )
-        kernel("s4d_bwd")(dw, at(dk), w, aligned(memory), struct("smx_s4d", L=ctx.L, D=D, S=S))
+        kernel("s4d_bwd")(dw, at(dk), w, aligned(memory), settings("smx_s4d", L=ctx.L, D=D, S=S))
         return None, *slopes
 
 

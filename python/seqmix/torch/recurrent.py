@@ -23,6 +23,7 @@ from ._call import (
     kernel,
     real,
     scratch,
+    settings,
     spans,
     struct,
     word,
@@ -35,7 +36,7 @@ class _State(torch.autograd.Function):
     @staticmethod
     def _p(q: Tensor, v: Tensor, gates: int, scale: float, B: int) -> Any:
         _, L, H, dk = q.shape
-        return struct("smx_state", B=B, L=L, H=H, dk=dk, dv=v.shape[3], gates=gates, shared=0, scale=scale)
+        return settings("smx_state", B=B, L=L, H=H, dk=dk, dv=v.shape[3], gates=gates, shared=0, scale=scale)
 
     @staticmethod
     def _part(name: str, first: int, *arrays: Tensor | None) -> Any:
@@ -61,7 +62,7 @@ class _State(torch.autograd.Function):
 
         def work(first: int, end: int) -> None:
             p = _State._p(q, v, gates, scale, end - first)
-            memory = scratch(kernel("state_fwd_scratch_bytes")(p))
+            memory = scratch("state_fwd_scratch_bytes", p)
             x = _State._part("smx_state_rows", first, q, k, v, beta, g)
             kernel(rule + "_fwd")(
                 at(y, first), at(last, first), at(states, first), x, at(start, first), aligned(memory), p
@@ -85,7 +86,7 @@ class _State(torch.autograd.Function):
 
         def work(first: int, end: int) -> None:
             p = _State._p(q, v, ctx.gates, ctx.scale, end - first)
-            memory = scratch(kernel("state_bwd_scratch_bytes")(p))
+            memory = scratch("state_bwd_scratch_bytes", p)
             x = _State._part("smx_state_rows", first, q, k, v, beta, g)
             dx = _State._part("smx_state_gradients", first, dq, dk_, dv, dbeta, dg)
             kernel(ctx.rule + "_bwd")(
@@ -202,8 +203,8 @@ class _Recurrent(torch.autograd.Function):
         saved = torch.empty(B, L, 5 if lstm else 4, E)
 
         def work(first: int, end: int) -> None:
-            p = struct("smx_recurrent", B=end - first, L=L, E=E)
-            memory = scratch(kernel("recurrent_fwd_scratch_bytes")(p))
+            p = settings("smx_recurrent", B=end - first, L=L, E=E)
+            memory = scratch("recurrent_fwd_scratch_bytes", p)
             weights = (at(u),) if lstm else (at(u), at(bias))
             kernel("lstm_fwd" if lstm else "gru_fwd")(
                 *(at(t, first) for t in (y, last, saved, z)),
@@ -229,8 +230,8 @@ class _Recurrent(torch.autograd.Function):
         partial = Partial([u, bias], len(groups))
 
         def work(i: int, first: int, end: int) -> None:
-            p = struct("smx_recurrent", B=end - first, L=L, E=E)
-            memory = scratch(kernel("recurrent_bwd_scratch_bytes")(p))
+            p = settings("smx_recurrent", B=end - first, L=L, E=E)
+            memory = scratch("recurrent_bwd_scratch_bytes", p)
             du, dbias = partial.parts[i]
             slopes = (at(du),) if lstm else (at(du), at(dbias))
             kernel("lstm_bwd" if lstm else "gru_bwd")(
@@ -284,8 +285,8 @@ class _Ema(torch.autograd.Function):
         w = struct("smx_ema_weights", **dict(zip(_Ema.NAMES, weights)))
 
         def work(first: int, end: int) -> None:
-            memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
-            p = struct("smx_ema", B=end - first, L=L, D=D, S=S)
+            memory = scratch("scan_scratch_bytes", L, D, S)
+            p = settings("smx_ema", B=end - first, L=L, D=D, S=S)
             kernel("ema_fwd")(at(y, first), at(states, first), at(x, first), w, aligned(memory), p)
 
         by_sequence(B, y.numel() * S, work)
@@ -302,8 +303,8 @@ class _Ema(torch.autograd.Function):
         w = struct("smx_ema_weights", **dict(zip(_Ema.NAMES, weights)))
 
         def work(i: int, first: int, end: int) -> None:
-            memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
-            p = struct("smx_ema", B=end - first, L=L, D=D, S=S)
+            memory = scratch("scan_scratch_bytes", L, D, S)
+            p = settings("smx_ema", B=end - first, L=L, D=D, S=S)
             slopes = struct("smx_ema_gradients", **dict(zip(_Ema.NAMES, partial.parts[i])))
             kernel("ema_bwd")(
                 at(dx, first), slopes, at(dy, first), at(x, first), w, at(states, first), aligned(memory), p
@@ -337,11 +338,11 @@ class _Scan(torch.autograd.Function):
         y, states = torch.empty_like(x), torch.empty(B, kernel("scan_state_floats")(L, D, S))
 
         def work(first: int, end: int) -> None:
-            memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
+            memory = scratch("scan_scratch_bytes", L, D, S)
             system = struct(
                 "smx_scan_system", dt=at(dt, first), a_log=a_log, b=at(b, first), c=at(c, first), skip=skip
             )
-            p = struct("smx_scan", B=end - first, L=L, D=D, S=S)
+            p = settings("smx_scan", B=end - first, L=L, D=D, S=S)
             kernel("scan_fwd")(at(y, first), at(states, first), at(x, first), system, aligned(memory), p)
 
         by_sequence(B, y.numel() * S, work)
@@ -358,7 +359,7 @@ class _Scan(torch.autograd.Function):
         partial = Partial([a_log, skip], len(groups))
 
         def work(i: int, first: int, end: int) -> None:
-            memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
+            memory = scratch("scan_scratch_bytes", L, D, S)
             system = struct(
                 "smx_scan_system", dt=at(dt, first), a_log=a_log, b=at(b, first), c=at(c, first), skip=skip
             )
@@ -371,7 +372,7 @@ class _Scan(torch.autograd.Function):
                 c=at(dc, first),
                 skip=dskip,
             )
-            p = struct("smx_scan", B=end - first, L=L, D=D, S=S)
+            p = settings("smx_scan", B=end - first, L=L, D=D, S=S)
             kernel("scan_bwd")(
                 at(dx, first),
                 slopes,
