@@ -7,6 +7,7 @@ build/wasm/bench.wasm: $(call wasm_of,$(WASM_SRC),wasm) $(BENCH_WASM_OBJ) bench/
 
 BENCH_ARGS ?=
 BENCH_RELAXED := $(if $(RELAXED_CLANG),build/wasm/bench-relaxed.wasm)
+BENCH_PYTHON := $(if $(PY_WHY),,$(PY_OUT)/staged)
 .PHONY: bench bench-peers
 bench: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) ## time kernels and training steps: natively, in Node, in Chromium (BENCH_ARGS=--quick)
 	@mkdir -p build/bench
@@ -16,7 +17,7 @@ bench: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) ## time kernels and t
 	@node bench/wasm.mjs --relaxed $(BENCH_ARGS)
 	@node bench/wasm.mjs --chromium --relaxed $(BENCH_ARGS)
 
-bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## the same work in PyTorch, OpenBLAS, oneDNN, FFTW: losses compared, then timed in turns
+bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix.js $(BENCH_PYTHON) ## the same work in PyTorch, OpenBLAS, oneDNN, FFTW: losses compared, then timed in turns
 	@node bench/peers/run.mjs
 
 .PHONY: memory
@@ -24,7 +25,7 @@ memory: build/seqmix $(PY_OUT)/staged ## what training takes in memory, beside p
 	@PYTHONPATH=$(PY_STAGE) $(PYTHON) bench/memory.py build/seqmix
 
 .PHONY: performance where
-performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md, MEASUREMENTS.md and STEPS.md (Matplotlib draws)
+performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js $(BENCH_PYTHON) ## measure everything and write docs/PERFORMANCE.md, MEASUREMENTS.md and STEPS.md (Matplotlib draws)
 	@node bench/performance.mjs
 
 where: build/seqmix ## sample where the time of each preset's step goes (perf; minutes), write docs/STEPS.md

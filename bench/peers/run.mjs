@@ -15,6 +15,7 @@ const args = process.argv.slice(2);
 const at = args.indexOf('--rounds');
 const rounds = at >= 0 ? Number(args.splice(at, 2)[1]) : 7;
 const names = args;
+const CALLS = ['call attention 2x8x8', 'call attention 2x8x8 and gradients', 'call conv1d 2x8x8'];
 const WORKS = [
     'sgemm 2048x64x64',
     'sgemm 2048x256x64',
@@ -31,6 +32,7 @@ const WORKS = [
     'W6 delta d64',
     'W7 lstm',
     ...READING,
+    ...CALLS,
 ];
 const unknown = names.find((name) => !WORKS.some((work) => name && work.includes(name)));
 if (unknown !== undefined || !(Number.isInteger(rounds) && rounds > 0)) {
@@ -101,6 +103,9 @@ async function pair(peer, name, theirs, ours, target) {
         else [a, b] = [await theirs(), await ours()];
         pairs.push({ theirs: a, ours: b, ratio: a / b });
     }
+    report(peer, name, pairs, target);
+}
+function report(peer, name, pairs, target) {
     const ratios = pairs.map((p) => p.ratio).sort((a, b) => a - b);
     const row = {
         peer,
@@ -202,6 +207,26 @@ async function torch() {
     }
 }
 
+// Calls where there is next to nothing to compute, from Python, both sides in one process.
+async function calls() {
+    const works = CALLS.filter(wanted);
+    if (!works.length) return;
+    const python = findTorch();
+    if (!python) return;
+    const stage = `${root}build/python/stage`;
+    if (!existsSync(`${stage}/seqmix`)) return skip('seqmix.torch', 'not built (make build/python/staged)');
+    const out = execFileSync(python, [`${here}calls_torch.py`, String(rounds), ...works], {
+        env: { ...process.env, ...one, PYTHONPATH: stage },
+    });
+    for (const line of out.toString().trim().split('\n')) {
+        const { version, name, apart, pairs } = JSON.parse(line);
+        const peer = `PyTorch ${version}`;
+        if (!agree(peer, name, [1 + apart], [1])) continue;
+        const told = pairs.map(([theirs, ours]) => ({ theirs, ours, ratio: theirs / ours }));
+        report(peer, name, told, '>= 1');
+    }
+}
+
 // ---- Libraries --------------------------------------------------------------------------------------------
 
 const LIBRARIES = [
@@ -275,4 +300,5 @@ mkdirSync(folder, { recursive: true });
 await writeData();
 for (const each of LIBRARIES) await attempt(each[0], () => library(each));
 await attempt('PyTorch', torch);
+await attempt('PyTorch', calls);
 await attempt('jax-js, TensorFlow.js', browser);
