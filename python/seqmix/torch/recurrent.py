@@ -108,10 +108,15 @@ def _state(
     given("beta", beta, B, one, two, optional=True)
     if g is not None:
         given("g", g, B, one, two, *([dk] if isinstance(g, Tensor) and g.dim() == 4 else []))
-    H = one if apart else two
+    H, L = (one, two) if apart else (two, one)
     given("start", start, B, H, dk, dv, optional=True)
-    turned = [None if t is None else t.transpose(1, 2) if apart else t for t in (q, k, v, beta, g)]
-    y, last = _State.apply(*turned, start, rule, dk**-0.5 if scale is None else real("scale", scale))
+    scale, rows = dk**-0.5 if scale is None else real("scale", scale), (q, k, v, beta, g)
+    if apart and all([t is None or t.is_contiguous() for t in rows]):  # each head a sequence of its own
+        views = [None if t is None else t.view(B * H, L, 1, *t.shape[3:]) for t in rows]
+        y, last = _State.apply(*views, None if start is None else start.reshape(B * H, 1, dk, dv), rule, scale)
+        return y.view(B, H, L, dv), last.view(B, H, dk, dv)
+    turned = [None if t is None else t.transpose(1, 2) if apart else t for t in rows]
+    y, last = _State.apply(*turned, start, rule, scale)
     return (y.transpose(1, 2) if apart else y), last
 
 
