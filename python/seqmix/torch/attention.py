@@ -1,6 +1,7 @@
 """Attention: softmax, LaS, CAT, landmarks; linear attention."""
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -149,6 +150,16 @@ def las_alphas(heads: int, decay_range: float = 1.0) -> Tensor:
     ).log()
 
 
+def _decays(rates: Tensor, L: int) -> Tensor:
+    distances = torch.arange(L - 1, -L, -1).abs().double()  # |i - j| of entry (L-1) + j - i
+    return (-rates[:, None] * distances).exp().float()
+
+
+@functools.lru_cache(maxsize=8)
+def _usual_decays(heads: int, decay_range: float, L: int) -> Tensor:
+    return _decays(las_alphas(heads, decay_range), L)
+
+
 def _pooled(v: Tensor, window: int, ahead: int, chunk: int) -> Tensor:
     """The mean of `window` rows, `ahead` of them later ones, zeros outside a chunk; v [B][H][L][d]."""
     parts = v.split(chunk or v.shape[2], 2)
@@ -188,12 +199,10 @@ def las_attention(
     L = given("v", v, BATCH, *apart).shape[-2]
     H = given("q", q, BATCH, *apart).shape[1] if layout == "bhld" else count("heads", heads)
     if alphas is None:
-        rates = las_alphas(H, decay_range)
+        table = _usual_decays(H, real("decay_range", decay_range), L)
     else:
         given("alphas", alphas.float() if isinstance(alphas, Tensor) else alphas, H)
-        rates = alphas.detach().double()
-    distances = torch.arange(L - 1, -L, -1).abs().double()  # |i - j| of entry (L-1) + j - i
-    table = (-rates[:, None] * distances).exp().float()
+        table = _decays(alphas.detach().double(), L)
     if pool in ("trailing", "centred"):
         ahead = (window - 1) // 2 if pool == "centred" else 0
         heads_of_v = v[:, None] if layout == "bld" else v
