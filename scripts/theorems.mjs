@@ -99,19 +99,25 @@ one change their inputs by hand; its Verify view runs these very tests in the br
 
 What of the C is not covered: the theorems are about the recurrences and sums that the kernels compute, in real numbers but where a file
 speaks of IEEE 754 (Exp, MaskTimesZero, NormRow, Rounding, Sigmoid, SoftmaxRow, TileSums), not about their text, but for the
-sum of a row (\`row_sum\`): Frama-C's WP proves that its text computes, at every size, the sum of which [Rounding.v](#rounding) speaks. Of what
-follows, and of all that it calls, WP proves that at every size it stays inside its arrays and that no signed integer overflows:
+sum of a row (\`row_sum\`): Frama-C's WP proves that its scalar text computes, at every size, the sum of which [Rounding.v](#rounding) speaks. Of the
+scalar text of what follows, and of all that it calls, WP proves that at every size what it reads and writes lies in its arrays and that no
+signed integer overflows (not that a pointer that is only passed on lies there, too):
 \`row_sum\`; the dot product of two rows; layer norm, RMSNorm and the unit norm forward; a row of softmax (\`softmax_row\`, \`softmax_row_again\`);
 the product of tiles (\`tile_product\`); the short convolution forward (\`smx_conv_fwd\`); gated linear attention and the delta rule forward,
 whole (\`smx_gla_fwd\`, \`smx_delta_fwd\`), not backward. Their contracts
 are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl) and
 [state.acsl](../proofs_tests/frama_c/state.acsl), and assume what smx.h says of the arrays, fewer than 2^55 floats in
-each (where heads share keys: also if each head had its own), what lies between the rows of an array being of that array, too; and of functions without a text that WP can read: that square root, infinity and NaN
-write nowhere, that memcpy and memset touch the floats that they are given, that a product of sizes below 2^55 is that product, and that what
+each (also in those that a call does without: a state of each head of a batch, keys of each head where heads share them; and rows counted by
+their strides, of a convolution W more than there are), what lies between the rows of an array being of that array, too. (That attention.c and
+gemm.c call \`softmax_row\` and \`tile_product\` as their contracts ask is not proved.)
+Assumed is of functions without a text that WP can read that square root, infinity and NaN write nowhere, that memcpy and memset touch the floats that they are given, that a product of sizes below 2^55 is that product, and that what
 copies a word to another type or compares two numbers (\`vf_bits\`, \`vi_float\`, \`vf_lt\`, \`vf_le\`, \`vf_eq\`, \`vi_gt\`: single numbers, which Eva
 follows) touches no array, nor does the prefetch of a line;
-and, of the two mixers, as WP's model of memory (\`Typed+ref\`) takes it, that a block, a call and the list of rows asked for ahead, which are
-variables of the functions' own, and the description of the rows that a caller gives (\`smx_state_rows\`) lie in no array and not in another.
+as WP's model of memory (\`Typed\`) takes it, that writing a float changes no size and no pointer, scratch being an array of floats;
+and, of the two mixers, as \`Typed+ref\` takes it, that a block, a call and the list of rows asked for ahead, which are
+variables of the functions' own, state.c's table of lanes and the description of the rows that a caller gives (\`smx_state_rows\`) lie in no
+array, not in the sizes (\`smx_state\`) and not in another.
+Frama-C, Why3 and the provers (Z3 and CVC4; for the two mixers Z3 alone) are believed.
 Not stated is that outputs are written at all, nor, but for \`row_sum\`, what they are. Beside it,
 \`make prove-c\` has Frama-C's Eva follow norms, forward and backward, the short convolution forward, products, softmax attention forward
 and its map, gated linear attention and the delta rule forward, as scalar code, in one or two small shapes each ([proofs_tests/frama_c/calls.c](../proofs_tests/frama_c/calls.c)), for all values

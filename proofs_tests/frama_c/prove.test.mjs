@@ -256,8 +256,9 @@ const seen = new Set(); // once: every file has the same text of what they share
 const parts = [];
 // In all but the first of these rows a pointer through which a function only looks is what it points to
 // (Typed+ref): the block, the call and the list of rows asked for are then no memory that another store could
-// change. segment_fwd and the two mixers declare them, as objects of their own. Believed: that the
-// description of the rows, which a caller gives, lies in no array.
+// change. segment_fwd and the two mixers declare them, as objects of their own. Believed, as WP prints it
+// (Memory model hypotheses): that the description of the rows, which a caller gives, and the table of lanes
+// lie in no array, nor in the sizes.
 const rowsOfHeads = [
     ['load_keys'],
     ['load_block'],

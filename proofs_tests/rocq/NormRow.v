@@ -2,8 +2,8 @@
 
    norm.c takes the canonical sum of squares, its root (of RMSNorm: that of sum / n + eps), 1 over it, and
    multiplies, each operation rounded to nearest even; layer norm sums the squares of the distances from the
-   mean that it has computed. Proved for every n and all inputs for which sum, mean, distances and result are
-   finite, u = 2^-24, eta = 2^-150, k = ceil(n / 16) + 4, Z = sum x^2,
+   mean that it has computed. Proved for every n, eps >= 0 and all inputs for which sums, sum / n + eps, mean,
+   distances and result are finite, u = 2^-24, eta = 2^-150, k = ceil(n / 16) + 4, Z = sum x^2,
    G b = (1 + u) / ((1 - u) sqrt (1 - b)):
    - unit norm, sum above 1e-24: |y - x / sqrt Z| <= ((1 + u) G b - 1) |x| / sqrt Z + eta,
      b = (1 + u)^k (1 + n eta / Z) - 1 < 1;
@@ -13,8 +13,8 @@
      d = ((1 + u)^k - 1) sum |x| / n + eta, which the computed mean may be off: |y - (g (x - mean) / sqrt W + f)|
      <= (1 + u) (|g| ((1 + u)^3 G b (X + d) - X) / sqrt W + (1 + u) |g| eta + eta)
      + u |g (x - mean) / sqrt W + f|, b = (1 + u)^(k + 4) (1 + (d^2 + 2 eta) / W) - 1 < 1.
-   Not covered: backward passes, fast mode; that a compiler keeps the operations as written
-   (digests.txt, on every instruction set).
+   Not covered: rows of the unit norm whose sum is less, which become 0; backward passes, fast mode; that a
+   compiler keeps the operations as written (digests.txt, on every instruction set).
    Kernels: norm.c (unitnorm_fwd, rmsnorm_fwd, layernorm_fwd, reciprocal_root,
    sum_of_squared_deviations). Tested on floats in test_row_bounds.c. *)
 
