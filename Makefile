@@ -180,7 +180,7 @@ help: ## list the targets
 GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
-FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-exp quick-tables
+FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models every-float quick-tables
 FOR_DEMO := $(FOR_PROGRAM) demo single wasm package wheel release presets ranking records card docs build/wasm/% dist/% build/single/% build/package/% build/docs/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter-out $(FOR_DEMO) site,$(GOALS)),,site) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
@@ -224,7 +224,7 @@ test-list: ## after a test was added, renamed or removed, make test, test-page, 
 	@scripts/tally.sh --record $(ALL_TESTS) $(LATER)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-page test-package test-tree test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-exp presets records quick-tables random-texts whole-models listed-mutants fuzz
+SLOW_PARTS := test-page test-package test-tree test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all prove-c every-float presets records quick-tables random-texts whole-models listed-mutants fuzz
 test-all: ## make test, and what is slow: the rest of the page, packages, emulated Arm, torture, threads, every proof and preset, the papers' tables in their easy forms, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
@@ -233,9 +233,9 @@ random-texts: $(BIN)/tests/test_random_texts
 	@SEQMIX_TEXTS=10000 $<
 whole-models: $(BIN)/tests/test_whole_model
 	@SEQMIX_WHOLE=all $<
-every-exp: $(BIN)/tests/test_vmath
-	@SEQMIX_EXP=all $<
-.PHONY: slow-parts random-texts whole-models every-exp
+every-float: $(BIN)/tests/test_vmath
+	@SEQMIX_FLOATS=all $<
+.PHONY: slow-parts random-texts whole-models every-float
 
 quick-tables: build/seqmix ## every table of `seqmix reproduce` in its easy form, to the digests of the list (minutes)
 	@rm -f build/test/reproduce.count

@@ -69,6 +69,7 @@ function rocqFiles() {
             programs: [...new Set(comment.match(/\bproof_\w+(?=\.c\b)/g))],
             tests: [...new Set(comment.match(/\btest_\w+\.c\b/g))],
             inPart: /\bnot\s+proved\b/i.test(comment),
+            ofFloats: /\bfor every float x\b/.test(comment),
             errata: [...comment.matchAll(/\b[Ee]rratum\s+(\d+)/g)].map(([, n]) => Number(n)),
         };
     });
@@ -96,11 +97,12 @@ const named = (n) => (n.length ? `${n.length > 1 ? 'errata' : 'erratum'} ${n.joi
 const sorted = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 
 /** The kinds of truth, strongest first, each with the words that the reader sees. */
-function kinds({ proved, inPart, certified, tested }) {
+function kinds({ proved, inPart, ofFloats, certified, tested }) {
+    const how = inPart ? 'in part' : ofFloats ? 'for every float of a range' : 'for all lengths';
     return [
         proved.length && {
             kind: 'proved',
-            words: `proved ${inPart ? 'in part' : 'for all lengths'}, by machine`,
+            words: `proved ${how}, by machine`,
         },
         certified && { kind: 'certified', words: 'certified on instances' },
         tested && { kind: 'tested', words: 'tested' },
@@ -149,7 +151,7 @@ export function claims() {
                     file: `proofs_tests/rocq/${one.file}.v`,
                     paper: false,
                     tests: one.tests,
-                    kinds: kinds({ proved: [one], inPart: one.inPart, tested: one.tests.length > 0 }),
+                    kinds: kinds({ ...one, proved: [one], tested: one.tests.length > 0 }),
                 },
                 [one],
             ),
