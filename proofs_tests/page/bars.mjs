@@ -2,15 +2,19 @@
 // measured beside its bar; the exit status is the verdict. Not part of `make test`: a busy machine would
 // fail it.
 import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { findChromium, findFirefox, launch } from '../../scripts/browser.mjs';
+import { targetsOf } from '../support/targets.mjs';
 
 const { why } = findChromium();
 if (why) {
     console.log(`bars: skipped, no browser: ${why}`);
     process.exit(0);
 }
-const lab = await launch(fileURLToPath(new URL('../../dist', import.meta.url)));
+const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+const lab = await launch(dist);
 let failed = 0;
 
 /** `most` and `least` are the bar; one of them is given. */
@@ -52,6 +56,16 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
             document.querySelectorAll('#step-1 .cell .right').length === 8,
     );
     bar('the filter has learnt, and is on, without input', (await sinceOpening()) / 1000, 's', { most: 5 });
+    const fetched = await page.evaluate(() =>
+        performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
+    );
+    const files = new Set(['/index.html', ...fetched].map((path) => dist + path).filter(existsSync));
+    const sizes = [...files].map((file) => gzipSync(readFileSync(file)).length);
+    bar('fetched by then, gzipped', sizes.reduce((a, b) => a + b) / 1000, 'KB', { most: 300 });
+    await page.setViewport({ width: 390, height: 844, isMobile: true, hasTouch: true });
+    await wait(500);
+    const sides = (await targetsOf(page)).flatMap(({ width, height }) => [width, height]);
+    bar('the least side of what a thumb presses', Math.round(Math.min(...sides)), 'px', { least: 44 });
     await close();
 }
 {

@@ -495,9 +495,18 @@ test(
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
             if (/^inter-.*\.woff2$/.test(file)) font += size;
         }
-        const policy = /Content-Security-Policy" content="([^"]*)"/
-            .exec(await readFile(at('dist/index.html'), 'utf8'))[1]
-            .replaceAll('&#39;', "'");
+        const html = await readFile(at('dist/index.html'), 'utf8');
+        // What a link to the page is shown with elsewhere.
+        for (const tag of ['name="description"', 'property="og:title"', 'property="og:description"'])
+            assert.match(html, new RegExp(`<meta\\s+${tag}\\s+content="[^"]{6,}"`), tag);
+        const [, image] = /<meta\s+property="og:image"\s+content="(?:[^"]*\/)?([^"/]+\.png)"/.exec(html);
+        const png = await readFile(at(`dist/${image}`));
+        assert.deepEqual(
+            [png.readUInt32BE(16), png.readUInt32BE(20)],
+            [1200, 630],
+            `${image} is a large card`,
+        );
+        const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)[1].replaceAll('&#39;', "'");
         assert.match(policy, /^default-src 'none';.*script-src 'self' 'wasm-unsafe-eval';/);
         assert.ok(!/unsafe-inline|'unsafe-eval'|https?:/.test(policy), policy);
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles at first`);

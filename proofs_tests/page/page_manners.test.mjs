@@ -25,6 +25,7 @@ import {
     until,
     violations,
 } from './testing.mjs';
+import { targetsOf } from '../support/targets.mjs';
 
 /**
  * Height in CSS pixels of the topmost number at the vertical axis of the first chart: rows with ink in it.
@@ -285,16 +286,7 @@ onPage('a thumb finds every button, field and menu of a phone: 44 px', RACE, {},
             view,
         );
         await pause(500);
-        const small = await page.$$eval(
-            'button, select, input, summary, :is(.where, .views, .rerun-said) a, a.rerun-plot',
-            (all) =>
-                all
-                    .filter((one) => !one.matches('.term, .unseen *') && one.checkVisibility())
-                    .map((one) => (/^(checkbox|radio)$/.test(one.type) && one.closest('label')) || one)
-                    .map((one) => [one.getBoundingClientRect(), one])
-                    .filter(([{ width, height }]) => width > 1 && (width < 43.5 || height < 43.5))
-                    .map(([{ width, height }, one]) => `${one.outerHTML.slice(0, 90)}: ${width} × ${height}`),
-        );
+        const small = (await targetsOf(page)).filter(({ width, height }) => width < 43.5 || height < 43.5);
         assert.deepEqual(small, [], view);
         assert.ok((await sticksOut(page)) <= 0, view);
     }
@@ -567,6 +559,17 @@ onPage(
         assert.match((await runs(page))[1].config, /steps=300/);
         await press(page, 'Undo the equal settings');
         await page.waitForSelector('.favours');
+        // So are models that differ, with what that comes to in weights.
+        await page.evaluate(
+            () =>
+                (location.hash = '#mixer=cat&task=mqar~mixer=attention&blocks=2&position=learned!speed=full'),
+        );
+        await says(
+            page,
+            '.favours',
+            /Models differ.*blocks 1 2.*position none learned.*weights 8,265 [\d,]{6}/,
+        );
+        await page.goBack();
         // The first visit's promises are those of the lesson that it is part of.
         await counts(page, '.expected li', 2);
         await openLesson(page, 'Which filter matters');

@@ -479,6 +479,9 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
         );
     }
     await says(page, '#about-cite + pre', /@software\{seqmix/);
+    const papers = await page.$$eval('.papers a', (all) => all.map((one) => one.href));
+    assert.equal(papers.length, 4);
+    for (const paper of papers) assert.match(paper, /^https:\/\/[a-z.]+\/.+/);
 });
 
 onPage(

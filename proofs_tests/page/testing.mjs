@@ -224,6 +224,7 @@ export async function prefer(page, scheme) {
 const SIZES = [
     [390, 844],
     [1280, 900],
+    [1920, 1080],
     [2560, 1440],
 ];
 /**

@@ -275,7 +275,9 @@ test('the page, the program, README.md and docs/ use no word that docs/STYLE.md 
         'as hears of a later',
         'b',
     ]);
-    const sources = ['cli', 'model', 'tasks'].flatMap(below).filter((file) => /\.(c|h|py)$/.test(file));
+    const sources = ['cli', 'model', 'tasks', 'check', 'python']
+        .flatMap(below)
+        .filter((file) => /\.(c|h|py)$/.test(file));
     assert.ok(sources.length > 150, `${sources.length} files of C are read`);
     assert.deepEqual(
         sources.flatMap((file) => {

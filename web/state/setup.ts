@@ -17,6 +17,7 @@ export const MAX_ALL = 9;
 const TASK_GROUP = 'task';
 const RUN_GROUP = 'run';
 const TRAINING_GROUP = 'training';
+const MODEL_GROUP = 'model';
 /** Keys that say nothing on this page. */
 const HIDDEN = ['v', 'threads', 'fast', 'recompute'];
 
@@ -109,11 +110,16 @@ export function sharedChanges(engine: Engine, rivals: readonly Values[]): string
     );
 }
 /** Settings of training in which rivals on a task differ: what favours one of them. */
-export function unlike({ config }: Engine, rivals: readonly Values[]): string[] {
+export const unlike = (engine: Engine, rivals: readonly Values[]): string[] =>
+    differing(engine, rivals, TRAINING_GROUP);
+/** The same of their models, but for the mechanism. */
+export const unlikeModels = (engine: Engine, rivals: readonly Values[]): string[] =>
+    differing(engine, rivals, MODEL_GROUP).filter((key) => !['mixer', 'mixers'].includes(key));
+function differing({ config }: Engine, rivals: readonly Values[], of: string): string[] {
     const [first, ...others] = rivals;
     if (!first) return [];
     return config.keys
-        .filter(({ group, name }) => group === TRAINING_GROUP && name in first)
+        .filter(({ group, name }) => group === of && name in first)
         .map(({ name }) => name)
         .filter((key) => others.some((other) => other[key] !== first[key]));
 }

@@ -4,34 +4,44 @@ import about from 'virtual:about';
 import { lab } from '../state/page.ts';
 import '../styles/views/about.css';
 
-const PAPERS: readonly { key: string; text: string; title: string; mixers: readonly string[] }[] = [
+const PAPERS: readonly {
+    key: string;
+    text: string;
+    title: string;
+    href: string;
+    mixers: readonly string[];
+}[] = [
     {
         key: 'LaS',
         text: 'Itamar Zimerman and Lior Wolf. ICML 2024.',
         title: 'Viewing Transformers Through the Lens of Long Convolutions Layers',
+        href: 'https://proceedings.mlr.press/v235/zimerman24b.html',
         mixers: ['las'],
     },
     {
         key: 'Focus',
-        text: 'Shahar Lutati, Itamar Zimerman and Lior Wolf. EMNLP 2023 (Findings).',
+        text: 'Shahar Lutati, Itamar Zimerman and Lior Wolf. EMNLP 2023.',
         title: 'Focus Your Attention (with Adaptive IIR Filters)',
+        href: 'https://aclanthology.org/2023.emnlp-main.772',
         mixers: ['focus', 'focus_h'],
     },
     {
         key: 'CAT',
         text: 'Mingchen Li, Xuechen Zhang, Yixiao Huang and Samet Oymak. AAAI 2025.',
         title: 'On the Power of Convolution Augmented Transformer',
+        href: 'https://arxiv.org/abs/2407.05591',
         mixers: ['cat', 'lcat', 'lincat'],
     },
     {
         key: 'CHELA',
         text: 'Zicheng Liu et al. ICML 2024.',
         title: 'Short-Long Convolutions Help Hardware-Efficient Linear Attention to Focus on Long Sequences',
+        href: 'https://arxiv.org/abs/2406.08128',
         mixers: ['chela'],
     },
 ];
 const CITE = `@software{seqmix,
-  title   = {seqmix: verified sequence-mixing kernels, and a page that trains with them},
+  title   = {seqmix: sequence-mixing kernels with an oracle and proofs, and a page that trains with them},
   author  = {{The seqmix authors}},
   year    = {2026},
   version = {${about.version}}
@@ -70,9 +80,13 @@ export default function About() {
                 <section aria-labelledby="about-sources">
                     <h3 id="about-sources">Sources</h3>
                     <ul class="papers">
-                        {PAPERS.map(({ key, text, title }) => (
+                        {PAPERS.map(({ key, text, title, href }) => (
                             <li key={key}>
-                                <b>{key}</b> <i>{title}</i>. {text}
+                                <b>{key}</b>{' '}
+                                <a href={href}>
+                                    <i>{title}</i>
+                                </a>
+                                . {text}
                             </li>
                         ))}
                     </ul>

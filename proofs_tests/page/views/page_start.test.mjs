@@ -111,6 +111,18 @@ onPage(
         await eventually(async () => assert.ok((await percentage(page)) >= 99));
         await eventually(async () => assert.ok((await barAt(page)) >= 98));
         await counts(page, '#step-1 .cell .right', 8);
+        // All of it on a phone's first screen as well.
+        const { width, height } = page.viewport();
+        await page.setViewport({ width: 390, height: 844 });
+        for (const part of ['.switch', '.arcs', '.score'])
+            await eventually(async () => {
+                const bottom = await page.$eval(
+                    `#step-1 ${part}`,
+                    (one) => one.getBoundingClientRect().bottom,
+                );
+                assert.ok(bottom <= 844, `${part} ends at ${bottom}`);
+            });
+        await page.setViewport({ width, height });
         await says(page, '#step-1 .figure > .caption', /^Blue: where the question looks\. Grey: what the/);
         assert.equal(await page.evaluate(() => scrollY), 0);
         assert.doesNotMatch(await hash(page), /detail/, 'what nobody did is not in the address');
