@@ -48,6 +48,12 @@ export const proofs = readdirSync(join(root, 'proofs_tests/proofs'))
     .map((n) => n.replace(/\.c$/, ''))
     .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
+/** A comment without its mark and indent: what is supposed, what holds, what is not covered. */
+const inWords = (comment) =>
+    comment
+        .replace(/^\(\* \w+\.v: /, '')
+        .replace(/^ {3}/gm, '')
+        .trim();
 /** What a Rocq file says first. */
 export const rocqComment = (file) => read(`proofs_tests/rocq/${file}.v`).split('*)')[0];
 // The Rocq files that state theorems, from statements.txt and from what each file's first comment says.
@@ -64,6 +70,7 @@ function rocqFiles() {
         return {
             file,
             theorems,
+            comment: inWords(comment),
             says: first.replace(/\s+/g, ' ').replace(/\.?$/, '').trim(),
             ofPaper: /^ ?\[\w+\]/.test(first),
             programs: [...new Set(comment.match(/\bproof_\w+(?=\.c\b)/g))],
@@ -109,17 +116,19 @@ function kinds({ proved, inPart, ofFloats, certified, tested }) {
     ].filter(Boolean);
 }
 /**
- * [{ name, claim, file, paper, proved: [{ file, theorems: [{ name, statement }] }], errata, kinds: [{ kind,
- * words }], table }]: table, where there is one, as rows. First the papers' claims (paper: true), a program
- * each; then what our own code rests on, a Rocq file or a test each. A Rocq file whose comment begins with a
- * paper's tag, "[CAT] ...", belongs to the programs that the comment names.
+ * [{ name, claim, needs, file, paper, proved: [{ file, words, theorems: [{ name, statement }] }],
+ * errata, kinds: [{ kind, words }], table }]: needs, of a paper's claim, what it supposes; words, of a
+ * Rocq file, what it supposes, states and does not cover; table, where there is one, as rows. First the
+ * papers' claims (paper: true), a program each; then what our own code rests on, a Rocq file or a test
+ * each. A Rocq file whose comment begins with a paper's tag, "[CAT] ...", belongs to the programs that the
+ * comment names.
  */
 export function claims() {
     const all = rocqFiles();
     const certifies = fields('proof_certificates').Statement;
     const claim = (c, files) => ({
         ...c,
-        proved: files.map(({ file, theorems }) => ({ file, theorems })),
+        proved: files.map(({ file, comment, theorems }) => ({ file, words: comment, theorems })),
         errata: named(sorted(files.flatMap(({ errata }) => errata))),
     });
     const papers = proofs.map((name) => {
@@ -129,6 +138,7 @@ export function claims() {
             {
                 name,
                 claim: fields(name).Claim,
+                needs: fields(name).Needs,
                 file: `proofs_tests/proofs/${name}.c`,
                 paper: true,
                 kinds: kinds({

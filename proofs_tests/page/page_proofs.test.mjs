@@ -309,6 +309,17 @@ onPage(
         assert.ok(cells.length > 20);
         for (const { claim, kinds, theorems } of shown)
             assert.equal(/^proved/.test(kinds), theorems.length > 0, `${claim}: ${kinds}`);
+        // In words, too: what a paper's claim needs; of a file of theorems all that its first comment says.
+        const needed = await page.$$eval('.truth > li', (all) =>
+            all.filter((one) => /Needs: .{20}/.test(one.textContent)).map((one) => one.dataset.claim),
+        );
+        const programs = (await readdir(at('proofs_tests/proofs'))).filter((name) =>
+            /^proof_\w+\.c$/.test(name),
+        );
+        assert.deepEqual(needed.sort(), programs.map((name) => name.slice(0, -2)).sort());
+        const inWords = await page.$eval('[data-claim=Exp] .in-words', (one) => one.textContent);
+        const told = (await readFile(at('proofs_tests/rocq/Exp.v'), 'utf8')).split('*)')[0];
+        for (const line of told.split('\n').slice(1)) assert.ok(inWords.includes(line.trim()), line);
         // The pictures have theirs; theorems open on demand, by the keyboard too.
         assert.match(shown.find(({ section }) => section === 'theorem-convolution').claim, /Theorem B\.1/);
         assert.equal(shown.filter(({ section }) => section === 'theorem-recall').length, 2);

@@ -46,10 +46,12 @@ declare module 'virtual:truth' {
         /** The program or Rocq file that it is named after. */
         name: string;
         claim: string;
+        /** What a paper's claim supposes. */
+        needs?: string;
         file: string;
         paper: boolean;
-        /** Rocq files with their theorems, as Rocq prints them. */
-        proved: { file: string; theorems: { name: string; statement: string }[] }[];
+        /** Rocq files: what each supposes, states and does not cover; its theorems as Rocq prints them. */
+        proved: { file: string; words: string; theorems: { name: string; statement: string }[] }[];
         /** Which paragraphs of docs/ERRATA.md these theorems speak of: "errata 9, 10", or nothing. */
         errata: string;
         /** Strongest first. */

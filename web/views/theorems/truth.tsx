@@ -13,7 +13,7 @@ export function Truth({ of }: { of: readonly string[] }) {
     );
 }
 
-function Row({ name, claim, proved, errata, kinds, table }: Claim) {
+function Row({ name, claim, needs, proved, errata, kinds, table }: Claim) {
     const count = proved.reduce((sum, { theorems }) => sum + theorems.length, 0);
     return (
         <li data-claim={name}>
@@ -25,27 +25,35 @@ function Row({ name, claim, proved, errata, kinds, table }: Claim) {
                 ))}
             </p>
             <p class="hint">{claim}</p>
+            {needs && (
+                <p class="hint">
+                    <b>Needs:</b> {needs}
+                </p>
+            )}
             {count > 0 && (
                 <details>
                     <summary>
-                        {count} theorems as Rocq states them
+                        {count} theorems: in words, with what they do not cover, and as Rocq states them
                         {errata && `, with ${errata}`}
                     </summary>
-                    {proved.map(({ file, theorems }) => (
-                        <dl key={file}>
-                            {theorems.map((theorem) => (
-                                <div key={theorem.name}>
-                                    <dt>
-                                        <code>
-                                            {file}.{theorem.name}
-                                        </code>
-                                    </dt>
-                                    <dd>
-                                        <Statement text={theorem.statement} />
-                                    </dd>
-                                </div>
-                            ))}
-                        </dl>
+                    {proved.map(({ file, words, theorems }) => (
+                        <div key={file}>
+                            <pre class="in-words">{words}</pre>
+                            <dl>
+                                {theorems.map((theorem) => (
+                                    <div key={theorem.name}>
+                                        <dt>
+                                            <code>
+                                                {file}.{theorem.name}
+                                            </code>
+                                        </dt>
+                                        <dd>
+                                            <Statement text={theorem.statement} />
+                                        </dd>
+                                    </div>
+                                ))}
+                            </dl>
+                        </div>
                     ))}
                 </details>
             )}
