@@ -300,7 +300,7 @@ function Words({ entry }: { entry: Entry }) {
         void addLine(entry).finally(() => (asking.current = false));
     }, [due, step, status]);
     return (
-        <ol class="words" aria-label={`What ${nameOf(entry)} wrote as it learnt`}>
+        <ol class="wrote" aria-label={`What ${nameOf(entry)} wrote as it learnt`}>
             {all.map(({ step, text }) => (
                 <li key={step}>
                     <span class="at">step {step}</span> {text}
