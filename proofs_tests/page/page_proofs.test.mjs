@@ -571,6 +571,22 @@ onPage(
                 assert.equal(easy === null, /pathfinder/.test(name), name);
                 for (const one of [easy, config].filter(Boolean)) assert.equal(values(one).fast ?? '0', '0');
             }
+        const against = await page.$$eval('.contradicted button', (each) =>
+            each.map((one) => one.textContent),
+        );
+        assert.deepEqual(
+            against,
+            all.flatMap(({ source, title, claims }) =>
+                claims
+                    .filter((one) => one.verdict === 'does not hold')
+                    .map(({ says }) => `${source}: ${title}: ${says}`),
+            ),
+        );
+        await page.$$eval('.contradicted button', (each) => each.at(-1).click());
+        await until(page, () => {
+            const { id, parentElement } = document.activeElement;
+            return /^rerun-/.test(id) && /does not hold/.test(parentElement.textContent);
+        });
         assert.equal(await page.$$eval('.targets li', (all) => all.length), papers().targets.length);
         await fitsEverySize(page, 'papers');
         await isAccessible(page);

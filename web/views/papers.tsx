@@ -40,6 +40,22 @@ export default function Papers() {
                 is above every seed of the other; it does not hold where every seed is below. Sizes are those
                 that two cores can carry, so look at the order, not at the values.
             </p>
+            <nav class="contradicted" aria-labelledby="papers-contradicted">
+                <h3 id="papers-contradicted">What does not hold</h3>
+                <ul>
+                    {done.flatMap(({ name, source, title, claims }) =>
+                        claims
+                            .filter(({ verdict }) => verdict === 'does not hold')
+                            .map(({ says }) => (
+                                <li key={name + says}>
+                                    <button type="button" class="quiet" onClick={() => show(name)}>
+                                        {source}: {title}: {says}
+                                    </button>
+                                </li>
+                            )),
+                    )}
+                </ul>
+            </nav>
             <div class="reruns">
                 {done.map((table) => (
                     <Rerun key={table.name} table={table} />
@@ -79,6 +95,11 @@ export default function Papers() {
     );
 }
 
+function show(name: string): void {
+    const title = document.getElementById(`rerun-${name}`)!;
+    title.scrollIntoView({ block: 'start' });
+    title.focus({ preventScroll: true });
+}
 const hours = (x: number) => `${Number(x.toPrecision(2))} h of one core`;
 const places = ({ measure }: Table) => (measure === 'accuracy' ? 1 : 3);
 const unit = ({ measure }: Table) => (measure === 'accuracy' ? ' %' : '');
@@ -90,7 +111,7 @@ function Rerun({ table }: { table: Shown }) {
     return (
         <section class="rerun" aria-labelledby={run ? `rerun-${name}` : undefined}>
             {run && (
-                <h3 id={`rerun-${name}`}>
+                <h3 id={`rerun-${name}`} tabIndex={-1}>
                     {source}: {title}
                 </h3>
             )}
