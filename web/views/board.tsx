@@ -183,7 +183,7 @@ function CellView({ cell }: { cell: Cell }) {
             <span class="cell-foot">
                 {words} ·{' '}
                 {status === 'going' || (status === 'waiting' && step > 0)
-                    ? `step ${step} of ${steps}${status === 'going' ? '' : ', the rest comes later'}`
+                    ? `${status === 'going' ? '' : 'waits at '}step ${step} of ${steps}`
                     : `${blocks === 1 ? '1 block' : `${blocks} blocks`}${params ? ` · ${counted(params)} weights` : ''}`}
                 {status === 'failed' && ' · stopped'}
             </span>

@@ -186,11 +186,17 @@ onPage(
             focus,
         );
         await says(page, `${focus} .cell-score`, /✓$/);
-        await says(
-            page,
-            `${focus} .cell-foot`,
-            /^≥ 96 %, as claimed · step \d{2,3} of 600, the rest comes later$/,
-        );
+        await says(page, `${focus} .cell-foot`, /^≥ 96 %, as claimed · waits at step \d{2,3} of 600$/);
+        // The words under it leave “How” its place.
+        const over = await page.$eval(`${focus} .cell-foot`, (foot) => {
+            const [words, how] = [foot, foot.closest('li').querySelector('.cell-inside')].map((one) => {
+                const range = document.createRange();
+                range.selectNodeContents(one);
+                return range.getBoundingClientRect();
+            });
+            return words.bottom > how.top ? words.right - how.left : 0;
+        });
+        assert.ok(over <= 0, `the words lie ${over} px over How`);
         // It is opened as it is, and trained on to the bits of the native program.
         await page.$eval(focus, (one) => one.click());
         await goesOn(page, 50, 600, 'mixer=focus&task=mqar');
