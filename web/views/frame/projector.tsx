@@ -17,6 +17,8 @@ export function Projector() {
     useLayoutEffect(() => {
         document.documentElement.toggleAttribute('data-projector', on);
         painted.value = painted.peek() + 1; // what is drawn on canvases has letters, too
+        // What stood above the chart is gone: the page begins with it, wherever it was before.
+        if (on && view.peek().view === 'experiment') scrollTo(0, 0);
     }, [on]);
     if (!on) return null;
     return (
