@@ -126,9 +126,9 @@ static void summary(void **state) {
     char all[4000];
     snprintf(
         all, sizeof all,
-        "{\"columns\":[{\"name\":\"a\",\"numbers\":14,\"words\":0,\"missing\":0,\"line\":0,\"different\":11},"
-        "{\"name\":\"b \\\"\\\\\",\"numbers\":0,\"words\":12,\"missing\":2,\"line\":6,\"different\":2},"
-        "{\"name\":\"c\",\"numbers\":14,\"words\":0,\"missing\":0,\"line\":0,\"different\":1}],"
+        "{\"columns\":[{\"name\":\"a\",\"numbers\":14,\"words\":0,\"word\":\"\",\"wordLine\":0,\"missing\":0,\"line\":0,\"different\":11},"
+        "{\"name\":\"b \\\"\\\\\",\"numbers\":0,\"words\":12,\"word\":\"x\",\"wordLine\":2,\"missing\":2,\"line\":6,\"different\":2},"
+        "{\"name\":\"c\",\"numbers\":14,\"words\":0,\"word\":\"\",\"wordLine\":0,\"missing\":0,\"line\":0,\"different\":1}],"
         "\"preview\":[%s],\"rows\":14}",
         wanted);
     char *said = table_summary(at_the_edge(text), n, "it", &e);

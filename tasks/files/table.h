@@ -38,9 +38,10 @@ int table_number(const char *cell, double *x);
 // The column of that name, or with that number, counted from 1, where none has that name; `columns`: none.
 size_t table_find(const table_file *table, const char *name);
 
-// {"columns":[{"name","numbers","words","missing","line","different"}],"preview":[["cell",...]],"rows"}: of
-// each column how many cells are numbers, other words or missing, the line of the first that is, and how many
-// different values there are, up to 11; the first ten rows. malloc'ed; NULL with the error.
+// {"columns":[{"name","numbers","words","word","wordLine","missing","line","different"}],
+// "preview":[["cell",...]],"rows"}: of each column how many cells are numbers, other words or missing, the
+// first word and its line, the line of the first that is missing, and how many different values there are, up
+// to 11; the first ten rows. malloc'ed; NULL with the error.
 char *table_summary(const uint8_t *bytes, size_t size, const char *name, smx_error *error);
 
 #endif

@@ -51,8 +51,8 @@ static void put_string(writer *w, const char *s) {
 }
 
 static void put_column(writer *w, const table_file *t, size_t column) {
-    char cell[TABLE_CELL], different[DIFFERENT][TABLE_CELL];
-    size_t numbers = 0, words = 0, missing = 0, line = 0, n = 0;
+    char cell[TABLE_CELL], word[TABLE_CELL] = "", different[DIFFERENT][TABLE_CELL];
+    size_t numbers = 0, words = 0, missing = 0, line = 0, word_line = 0, n = 0;
     double x;
     for (size_t i = 0; i < t->rows; i++) {
         table_cell(t, i, column, cell);
@@ -60,10 +60,12 @@ static void put_column(writer *w, const table_file *t, size_t column) {
             if (!missing++) line = t->line[i + 1];
             continue;
         }
-        if (table_number(cell, &x))
+        if (table_number(cell, &x)) {
             numbers++;
-        else
-            words++;
+        } else if (!words++) {
+            strcpy(word, cell);
+            word_line = t->line[i + 1];
+        }
         size_t known = 0;
         while (known < n && n < DIFFERENT && strcmp(different[known], cell)) known++;
         if (known == n && n < DIFFERENT) strcpy(different[n++], cell);
@@ -73,6 +75,9 @@ static void put_column(writer *w, const table_file *t, size_t column) {
     put_string(w, cell);
     put_count(w, "numbers", numbers);
     put_count(w, "words", words);
+    put_text(w, ",\"word\":");
+    put_string(w, word);
+    put_count(w, "wordLine", word_line);
     put_count(w, "missing", missing);
     put_count(w, "line", line);
     put_count(w, "different", n);

@@ -50,6 +50,9 @@ export interface TableColumn {
     readonly numbers: number;
     readonly words: number;
     readonly missing: number;
+    /** The first word, and its line of the file; '' and 0: there is none. */
+    readonly word: string;
+    readonly wordLine: number;
     /** The line of the file on which the first is missing; 0: none is. */
     readonly line: number;
     /** How many different values there are; 11 stands for more than ten. */

@@ -116,11 +116,30 @@ function Chosen({ table, values }: { table: TableSummary; values: Entry['values'
                     </tbody>
                 </table>
             </div>
+            <Mixed columns={columns} />
             <Missing
                 from={[...inputs, target].map((i) => columns[i])}
                 treated={TREATED[values['missing'] ?? 'refuse']}
             />
         </>
+    );
+}
+
+/** Which columns hold numbers but for a word or a few: they cannot be read until the file is mended. */
+function Mixed({ columns }: { columns: TableSummary['columns'] }) {
+    const mixed = columns.filter(({ words, numbers }) => words > 0 && numbers > words);
+    if (!mixed.length) return null;
+    return (
+        <p class="warning">
+            No number:{' '}
+            {mixed
+                .map(
+                    ({ name, words, word, wordLine }) =>
+                        `${counted(words)} of ${name} (the first in line ${wordLine}: ${word})`,
+                )
+                .join(', ')}
+            ; such a column cannot be read. Mend the cells or leave them empty, and choose the table again.
+        </p>
     );
 }
 
