@@ -128,5 +128,7 @@ onPage(
         );
         await says(page, '.length h3', 'R² against length');
         await says(page, '.at-lengths tbody tr', /R² −?\d\.\d\d$/);
+        await page.evaluate(() => (location.hash = location.hash.replace('view=length', 'view=experiment')));
+        await says(page, '.numbers thead', /LossR²0\.99 atSteps/);
     },
 );

@@ -56,7 +56,7 @@ onPage(
     async (page) => {
         await until(page, () => document.querySelector('.write-go .primary'));
         await opened(page);
-        await says(page, '.written:first-child .words', /^step 0 \S/);
+        await says(page, '.written:first-child .wrote', /^step 0 \S/);
         const first = await written(page, '.write-go .primary');
         assert.equal(first.length, 2);
         assert.notEqual(first[0], first[1]);
@@ -75,7 +75,7 @@ onPage(
         for (const i of [0, 1]) assert.notEqual(other[i], first[i]);
         // Trained, each adds lines at later steps, the last at its end.
         await press(page, 'Start');
-        for (const i of [1, 2]) await says(page, `.written:nth-child(${i}) .words`, /step 0 .*step 40 \S/s);
+        for (const i of [1, 2]) await says(page, `.written:nth-child(${i}) .wrote`, /step 0 .*step 40 \S/s);
     },
 );
 

@@ -1,4 +1,5 @@
 // numbers.tsx: the race as a table: where each run stands, when it reached 99 %, and what proves its numbers.
+import { computed } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { lossAt } from '../../state/history.ts';
 import type { Entry } from '../../state/entry.ts';
@@ -8,6 +9,7 @@ import { nameOf, scoreText } from '../../state/wording.ts';
 import { taskTitle, textOf } from '../../state/setup.ts';
 import { Later } from '../frame/later.tsx';
 import { RunName } from '../frame/mark.tsx';
+import { isRegression, scoreAxis } from './plotted.ts';
 
 const STATUS: Record<string, string> = {
     opening: 'opening',
@@ -18,7 +20,11 @@ const STATUS: Record<string, string> = {
     failed: 'failed',
 };
 
+/** Every task asks for numbers. */
+const ofNumbers = computed(() => groups.value.every(isRegression));
+
 export function Numbers() {
+    const score = scoreAxis(ofNumbers.value);
     return (
         <div class="numbers">
             <div class="scroll" role="region" aria-label="Where each run stands" tabIndex={0}>
@@ -29,8 +35,8 @@ export function Numbers() {
                             <th scope="col">Run</th>
                             <th scope="col">Step</th>
                             <th scope="col">Loss</th>
-                            <th scope="col">Accuracy</th>
-                            <th scope="col">99 % at</th>
+                            <th scope="col">{score.name}</th>
+                            <th scope="col">{score.solved} at</th>
                             <th scope="col">Steps/s</th>
                             <th scope="col">Tokens/s</th>
                             <th scope="col">Weights</th>
