@@ -243,6 +243,7 @@ def kernel(name: str) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _bytes(name: str, *of: Any) -> int:
+    """(Of the sizes alone: the same for every instruction set and mode.)"""
     return kernel(name)(*of)
 
 
