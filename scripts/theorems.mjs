@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { claims, errataProved, fields, parts, rocqComment } from './truth.mjs';
+import { claims, errataProved, fields, parts } from './truth.mjs';
 
 const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs/THEOREMS.md');
@@ -67,8 +67,7 @@ function proofsOf({ proved }) {
 }
 // Of our own code: what the file's first comment says of premises and does not cover; the statements.
 function inWords(claim) {
-    const words = claim.proved.map(({ file }) => rocqComment(file).split('\n\n').slice(1).join('\n\n'));
-    const text = words.join('\n\n').replace(/^ {3}/gm, '').trim();
+    const text = claim.proved.map(({ words }) => words.split('\n\n').slice(1).join('\n\n')).join('\n\n');
     return (text && `\`\`\`text\n${text}\n\`\`\`\n\n`) + proofsOf(claim).trimEnd();
 }
 
@@ -110,13 +109,12 @@ are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](
 each (also in those that a call does without: a state of each head of a batch, keys of each head where heads share them; and rows counted by
 their strides, of a convolution W more than there are), what lies between the rows of an array being of that array, too. (That attention.c and
 gemm.c call \`softmax_row\` and \`tile_product\` as their contracts ask is not proved.)
-Assumed is of functions without a text that WP can read that square root, infinity and NaN write nowhere, that memcpy and memset touch the floats that they are given, that a product of sizes below 2^55 is that product, and that what
-copies a word to another type or compares two numbers (\`vf_bits\`, \`vi_float\`, \`vf_lt\`, \`vf_le\`, \`vf_eq\`, \`vi_gt\`: single numbers, which Eva
-follows) touches no array, nor does the prefetch of a line;
-as WP's model of memory (\`Typed\`) takes it, that writing a float changes no size and no pointer, scratch being an array of floats;
-and, of the two mixers, as \`Typed+ref\` takes it, that a block, a call and the list of rows asked for ahead, which are
-variables of the functions' own, state.c's table of lanes and the description of the rows that a caller gives (\`smx_state_rows\`) lie in no
-array, not in the sizes (\`smx_state\`) and not in another.
+Assumed of functions whose text WP cannot read: square root, infinity and NaN write nowhere; memcpy and memset touch the floats that they are
+given; a product of sizes below 2^55 is that product; what copies a word to another type or compares two numbers (\`vf_bits\`, \`vi_float\`,
+\`vf_lt\`, \`vf_le\`, \`vf_eq\`, \`vi_gt\`: single numbers, which Eva follows) touches no array, nor does the prefetch of a line. Assumed by WP's
+model of memory (\`Typed\`): writing a float changes no size and no pointer, scratch being an array of floats. Assumed by \`Typed+ref\`, for the
+two mixers: a block, a call and the list of rows asked for ahead, which are variables of the functions' own, state.c's table of lanes and the
+description of the rows that a caller gives (\`smx_state_rows\`) lie in no array, not in the sizes (\`smx_state\`) and not in another.
 Frama-C, Why3 and the provers (Z3 and CVC4; for the two mixers Z3 alone) are believed.
 Not stated is that outputs are written at all, nor, but for \`row_sum\`, what they are. Beside it,
 \`make prove-c\` has Frama-C's Eva follow norms, forward and backward, the short convolution forward, products, softmax attention forward

@@ -55,7 +55,7 @@ const inWords = (comment) =>
         .replace(/^ {3}/gm, '')
         .trim();
 /** What a Rocq file says first. */
-export const rocqComment = (file) => read(`proofs_tests/rocq/${file}.v`).split('*)')[0];
+const rocqComment = (file) => read(`proofs_tests/rocq/${file}.v`).split('*)')[0];
 // The Rocq files that state theorems, from statements.txt and from what each file's first comment says.
 function rocqFiles() {
     const found = {};
@@ -70,7 +70,7 @@ function rocqFiles() {
         return {
             file,
             theorems,
-            comment: inWords(comment),
+            words: inWords(comment),
             says: first.replace(/\s+/g, ' ').replace(/\.?$/, '').trim(),
             ofPaper: /^ ?\[\w+\]/.test(first),
             programs: [...new Set(comment.match(/\bproof_\w+(?=\.c\b)/g))],
@@ -128,7 +128,7 @@ export function claims() {
     const certifies = fields('proof_certificates').Statement;
     const claim = (c, files) => ({
         ...c,
-        proved: files.map(({ file, comment, theorems }) => ({ file, words: comment, theorems })),
+        proved: files.map(({ file, words, theorems }) => ({ file, words, theorems })),
         errata: named(sorted(files.flatMap(({ errata }) => errata))),
     });
     const papers = proofs.map((name) => {

@@ -1,11 +1,13 @@
 // reproduce.test.mjs: `seqmix reproduce`: an easy form of a table runs, goes on where it stopped, and what is
 // stored of the whole ones is what the program would train, chosen and judged as it says.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { asked, known, page, read, targets } from '../../scripts/reproduction.mjs';
 import { forge } from '../support/forged.mjs';
 import { program, run } from '../support/program.mjs';
@@ -23,6 +25,11 @@ const table = (name) => known().find((one) => one.name === name);
 const headOf = ({ name, source, title, setting, common, measure, seeds, eval: judged, hours }) => ({
     ...{ table: name, source, title, setting, common, measure, seeds, eval: judged, hours },
 });
+/** The words of a line of --lines. */
+function wordsOf(line) {
+    const [, config, out, count] = /^seqmix job '([^']*)' --out '([^']*)' --eval (\d+)$/.exec(line);
+    return ['job', config, '--out', out, '--eval', count];
+}
 const jobs = (stdout) => stdout.split('\n').filter((line) => /^[0-9a-f]{16} /.test(line));
 
 test('what cannot be done is said', () => {
@@ -47,8 +54,7 @@ test('an easy form of a table is trained, goes on where it stopped, and is judge
     assert.equal(wanted.status, 0, wanted.stderr);
     const commands = wanted.stdout.trim().split('\n');
     assert.equal(commands.length, 3);
-    const [, config, where, count] = /^seqmix job '([^']*)' --out '([^']*)' --eval (\d+)$/.exec(commands[1]);
-    assert.equal(run(program, ['job', config, '--out', where, '--eval', count]).status, 0);
+    assert.equal(run(program, wordsOf(commands[1])).status, 0);
     const first = seqmix(...args);
     assert.equal(first.status, 0, first.stderr);
     assert.equal(jobs(first.stdout).length, 2, 'the second job was done already');
@@ -84,24 +90,26 @@ test('an easy form of a table is trained, goes on where it stopped, and is judge
 
 test('two processes share a table: what one trains, the other leaves to it', async () => {
     const out = join(folder, 'shared');
-    const args = ['reproduce', 'las-table-7-cummax', '--quick', '--out', out];
-    const started = () =>
-        new Promise((resolve) =>
-            execFile(program, args, (error, stdout, stderr) =>
-                resolve({ status: error?.code ?? 0, stdout, stderr }),
-            ),
-        );
-    const both = await Promise.all([started(), started()]);
-    for (const { status, stderr } of both) assert.ok(status === 0 || status === 75, stderr);
-    const done = both.map(({ stdout }) => jobs(stdout).length);
-    assert.equal(done[0] + done[1], 3, 'each job once');
-    assert.ok(Math.min(...done) > 0, 'nobody ended at the first job that the other had taken');
-    const late = both.filter(({ status }) => status === 75);
-    for (const { stdout, stderr } of late) {
-        assert.match(stdout, /not run: 1 training is missing/);
-        assert.match(stderr, /other processes train what is missing/);
+    const args = ['las-table-7-cummax', '--quick', '--out', out];
+    const [first] = seqmix(...args, '--lines').stdout.split('\n');
+    const holder = spawn(program, wordsOf(first), { stdio: 'ignore' });
+    const ended = once(holder, 'close');
+    try {
+        while (!readdirSync(out, { recursive: true }).some((name) => name.endsWith('.claim'))) {
+            assert.equal(holder.exitCode, null, 'it holds no job');
+            await setTimeout(10);
+        }
+        holder.kill('SIGSTOP'); // in the midst of its training
+        const beside = seqmix(...args);
+        assert.equal(beside.status, 75, beside.stderr);
+        assert.equal(jobs(beside.stdout).length, 2, 'the others are trained');
+        assert.match(beside.stdout, /not run: 1 training is missing/);
+        assert.match(beside.stderr, /other processes train what is missing/);
+    } finally {
+        holder.kill('SIGCONT');
     }
-    const last = seqmix(...args.slice(1));
+    assert.deepEqual(await ended, [0, null]);
+    const last = seqmix(...args);
     assert.deepEqual([last.status, jobs(last.stdout).length], [0, 0], last.stderr);
 });
 

@@ -80,7 +80,7 @@ class Headers:
                 stars, field, count = match.groups()
                 kind = self._kind(found[1] + stars)
                 fields.append((field, kind * int(count) if count else kind))
-        # (A key of a dict, by which one it is.)
+        # (Hashable by identity, so that a cache can have it as its key.)
         self.structs[name] = type(name, (ctypes.Structure,), {"_fields_": fields, "__hash__": object.__hash__})
 
     def _argument(self, text: str) -> Any:

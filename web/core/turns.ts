@@ -1,5 +1,5 @@
-// turns.ts: what is drawn again and again takes turns: one part between two frames, in a task of its own. A
-// frame itself lays out and paints what has changed: both in one task would hold the page up together.
+// turns.ts: what is drawn again and again takes turns: one part between two frames, in a task of its own. The
+// frame lays out and paints what has changed: done in the same task, the two would block the page as one.
 const waiting = new Set<() => void>();
 let frame = 0;
 

@@ -88,8 +88,8 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
     );
     const tried = entries.some(({ history }) => history.lengths.size > 1);
     const title = taskTitle(lab(), values);
-    const score = scoreAxis(isRegression(entries));
-    const heading = `${score.name} against length`;
+    const axis = scoreAxis(isRegression(entries));
+    const heading = `${axis.name} against length`;
     if (tried && fixed)
         return (
             <section class="length" aria-label={`${heading}: ${title}`}>
@@ -110,11 +110,11 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
                     </li>
                 ))}
             </ul>
-            <Chart key={score.name} entries={entries} trained={trained} lengths={lengths} axis={score} />
+            <Chart key={axis.name} entries={entries} trained={trained} lengths={lengths} axis={axis} />
             <p class="axis">length of the sequence (each mark doubles)</p>
-            <div class="scroll" role="region" aria-label={`${score.name} at each length`} tabIndex={0}>
+            <div class="scroll" role="region" aria-label={`${axis.name} at each length`} tabIndex={0}>
                 <table class="at-lengths" style={{ '--rows': lengths.length + 1 }}>
-                    <caption class="unseen">{score.name} at each length</caption>
+                    <caption class="unseen">{axis.name} at each length</caption>
                     <thead>
                         <tr>
                             <th scope="col">

@@ -63,11 +63,12 @@ export default function Theorems() {
                 <p class="say">
                     Nothing here is a picture of a result: verify.wasm holds the kernels, the double-precision
                     oracle and the very constructions that the proofs in proofs_tests use. docs/THEOREMS.md
-                    leads from each claim to its proof and figures. “Proved” speaks of real numbers, but where
-                    the claim is about IEEE 754; floats are tested. It speaks of recurrences and sums, not of
-                    the C: of the scalar text of norms, convolution, a row of softmax, a tile’s product, gated
-                    linear attention and the delta rule forward Frama-C proves that it stays inside its arrays
-                    at every size. What SIMD and compilers make of it is tested, and compared to the bit.
+                    leads from each claim to its proof and figures. “Proved” speaks of recurrences and sums,
+                    in real numbers but where the claim is about IEEE 754; floats are tested. Of the C itself
+                    Frama-C proves that the scalar text of norms, the short convolution, a row of softmax, a
+                    tile’s product, gated linear attention and the delta rule, all forward, reads and writes
+                    inside its arrays at every size. What SIMD and compilers make of it is tested, and
+                    compared to the bit.
                 </p>
             </div>
         </div>
