@@ -516,7 +516,9 @@ onPage(
                 lines.flatMap(({ word }) => word ?? []),
             );
             await goto(page, `${browser.lab.address}#${config}`);
-            await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
+            await until(page, () =>
+                globalThis.seqmix?.runs().every(({ status, digest }) => status === 'ready' && digest),
+            );
             // One that the run cannot read changes nothing; another of the same name starts it anew.
             const [before] = await runs(page);
             await hand('My text.txt', 'too short');
