@@ -16,7 +16,9 @@
    Not covered: rows of the unit norm whose sum is less, which become 0; backward passes, fast mode; that a
    compiler keeps the operations as written (digests.txt, on every instruction set).
    Kernels: norm.c (unitnorm_fwd, rmsnorm_fwd, layernorm_fwd, reciprocal_root,
-   sum_of_squared_deviations). Tested on floats in test_row_bounds.c. *)
+   sum_of_squared_deviations). The bounds as C: ref/bounds.c, by which seqmix compare and judge hold float32
+   rows of RMSNorm and layer norm, and the page shows what is measured. Tested on floats in
+   test_row_bounds.c. *)
 
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core BinarySingleNaN Relative.

@@ -17,8 +17,9 @@
    Not covered: scores that are -inf (windows), factors and biases on scores, caps, sinks, pooling, backward
    passes, fast mode; that maxima are exact in any order (m is a premise: a largest score); that a compiler
    keeps the operations as written (digests.txt, on every instruction set).
-   Kernels: attention.c, attention_rows.h (softmax_row, exponentials). Tested on floats in
-   test_row_bounds.c. *)
+   Kernels: attention.c, attention_rows.h (softmax_row, exponentials). The bounds as C: ref/bounds.c, by which
+   seqmix compare and judge hold float32 rows of attention, and the page shows what is measured. Tested on
+   floats in test_row_bounds.c. *)
 
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core BinarySingleNaN Plus_error Relative.

@@ -10,7 +10,8 @@
      premise that no product is below the normal numbers.
    Of the C not covered: sums that are added to what C held (one rounding more); which outputs share registers;
    that a compiler keeps the operations as written (digests.txt, on every instruction set); fast mode.
-   Kernels: tile.h (tile_one, tile_product), reduce.h (row_dot). Tested on floats in test_tile_sums.c. *)
+   Kernels: tile.h (tile_one, tile_product), reduce.h (row_dot). The bounds as C: ref/bounds.c, beside which the
+   page shows what is measured. Tested on floats in test_tile_sums.c. *)
 
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core BinarySingleNaN Relative.

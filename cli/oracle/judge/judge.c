@@ -1,5 +1,6 @@
 // judge.c: `seqmix judge`: a set of test vectors against somebody's outputs, and what kind of fault the
-// pattern of errors suggests. What is past tolerance is what `seqmix compare` says is.
+// pattern of errors suggests. What is past tolerance, or past what is proved, is what `seqmix compare` says
+// is.
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -113,7 +114,8 @@ static int read_pair(judged_array *j, const manifest *m, const options *o, const
 }
 
 static int is_past(const judged_array *j) {
-    return !(j->worst <= j->allowed * j->scale) || isinf(j->worst) || isinf(j->allowed * j->scale);
+    return j->beyond || !(j->worst <= j->allowed * j->scale) || isinf(j->worst) ||
+           isinf(j->allowed * j->scale);
 }
 
 static void tell(const options *o, const verdict *v, const finding *f, const finding *more) {
@@ -286,6 +288,7 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
             } else if (status > 0) {
                 v->missing[g]++;
             } else {
+                if (!g && o->format == compare_format_named("f32")) judge_proof(&j, m, entry, a->key);
                 given[g] = 1;
                 v->arrays++;
                 v->given[g]++;

@@ -3,12 +3,14 @@
 #define CLI_JUDGE_H
 
 #include "cli/oracle/faults.h"
+#include "cli/oracle/proved.h"
 #include "cli/oracle/sets/manifest.h"
 
 // One array, what was given and what is right.
 typedef struct {
     double *got, *ref;
     double worst, allowed, scale; // allowed: relative to the scale
+    int beyond;                   // past what is proved of it (proved.h), though not past its tolerance
     manifest_array is;
 } judged_array;
 
@@ -23,7 +25,10 @@ typedef struct {
     faults_worth worth;
 } finding;
 
-// judge_explain.c: fills rows, worth and why.
+// judge_explain.c: holds an output in float32 that is within its tolerance to what is proved of it, too, as
+// `seqmix compare` does: past that, the bound is what it is off by more than.
+void judge_proof(judged_array *j, const manifest *m, const json *of_case, const char *name);
+// Fills rows, worth and why.
 void judge_explain(finding *f, const manifest *m, const judged_array *j);
 
 // judge_report.c: `--report` and `--badge`.

@@ -123,3 +123,15 @@ void judge_explain(finding *f, const manifest *m, const judged_array *j) {
     }
     for (size_t i = 0; i < c.n_inputs; i++) npy_free(&c.input[i]);
 }
+
+void judge_proof(judged_array *j, const manifest *m, const json *of_case, const char *name) {
+    size_t n = 1;
+    for (size_t d = 0; d < j->is.ndim; d++) n *= j->is.shape[d];
+    if (!(j->worst <= j->allowed * j->scale)) return;
+    proved p = proved_of(m, of_case, name, j->ref, n);
+    const proved_worst w = proved_judge(&p, j->got, j->ref, n);
+    proved_free(&p);
+    if (!(w.bound > 0 && proved_past(&w))) return;
+    j->beyond = 1;
+    j->allowed = w.bound / j->scale;
+}
