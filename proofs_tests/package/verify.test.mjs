@@ -91,6 +91,17 @@ test('every kernel keeps its ceilings on one draw of each kind', () => {
     assert.deepEqual(above, []);
 });
 
+test('rows are within what is proved of their floats, and not far from it', () => {
+    const listed = readFileSync('proofs_tests/rocq/theorems.txt', 'utf8').split('\n');
+    assert.ok(verify.proved.length >= 7);
+    verify.proved.forEach(({ what, theorem }, i) => {
+        const { error, bound, numbers } = verify.nearest(i);
+        assert.ok(listed.includes(theorem), theorem);
+        assert.ok(error <= bound && error > 0.05 * bound && numbers >= 300, `${what}: ${error} of ${bound}`);
+    });
+    assert.deepEqual(Object.values(verify.nearest(verify.proved.length)), [NaN, NaN, 0]);
+});
+
 test('a check that fails is told, and the next one runs', () => {
     const { passed, lines } = verify.run(verify.checks.length);
     assert.equal(passed, false);

@@ -359,6 +359,37 @@ onPage('every check holds in this browser, and the page stays awake', 'verify', 
         (await text(page, '#verify-proofs')).includes(`${checks.length - waiting} of ${checks.length}`),
     );
     await says(page, '.verify-now', /^All \d{3} checks hold/);
+    // Rows beside what is proved of them: the module's own figures, each of a theorem that is proved, none of
+    // them out of reach of what is measured.
+    const module = await loadVerify(await readFile(at('build/wasm/verify.wasm')));
+    const rows = await page.$$eval('.bounds tbody tr', (all) =>
+        all.map((row) => [row.dataset.kernel, ...[...row.children].slice(1).map((cell) => cell.textContent)]),
+    );
+    const theorems = await readFile(at('proofs_tests/rocq/theorems.txt'), 'utf8');
+    assert.ok(rows.length >= 7);
+    assert.deepEqual(
+        rows.map(([kernel]) => kernel),
+        module.proved.map(({ kernel }) => kernel),
+    );
+    for (const [i, [kernel, theorem, numbers, error, bound, share]] of rows.entries()) {
+        const nearest = module.nearest(i);
+        assert.ok(theorems.includes(`\n${theorem.replace('.v, ', ' ')}\n`), theorem);
+        assert.deepEqual(
+            [numbers, error, bound, share],
+            [
+                nearest.numbers.toLocaleString('en'),
+                nearest.error.toExponential(2),
+                `≤ ${nearest.bound.toExponential(2)}`,
+                (nearest.error / nearest.bound).toFixed(2),
+            ],
+            kernel,
+        );
+        assert.ok(
+            Number(share) > 0.05 && Number(share) <= 1 && nearest.numbers >= 300,
+            `${kernel}: ${share}`,
+        );
+    }
+    assert.ok((await text(page, '#verify-bounds')).includes(`${rows.length} of ${rows.length}`));
     // How long the page sleeps is the bar's business; here it is that the work is not done on its thread, in
     // seconds of a processor, which load does not make longer. (SLOW makes this thread's longer.)
     const ended = await spent(client);

@@ -9,6 +9,8 @@ import type {
     Figure,
     Outcome,
     Ulp,
+    Proved,
+    Nearest,
     Pointer,
     Exports,
     Delay,
@@ -46,6 +48,7 @@ export class Verify {
     readonly checks: readonly Check[];
     readonly ulps: readonly Ulp[];
     readonly ulpKinds: readonly string[];
+    readonly proved: readonly Proved[];
     #x: Exports;
     #said: string[] = [];
 
@@ -61,6 +64,11 @@ export class Verify {
             name: this.#text(this.#x.verify_ulp_name(i)),
             scale: this.#text(this.#x.verify_ulp_scale(i)),
             ceilings: this.ulpKinds.map((_, kind) => this.#x.verify_ulp_ceiling(i, kind)),
+        }));
+        this.proved = Array.from({ length: this.#x.verify_bound_count() }, (_, i) => ({
+            what: this.#text(this.#x.verify_bound_what(i)),
+            kernel: this.#text(this.#x.verify_bound_kernel(i)),
+            theorem: this.#text(this.#x.verify_bound_theorem(i)),
         }));
     }
     #start(): Exports {
@@ -140,6 +148,20 @@ export class Verify {
         } catch {
             this.#start();
             return NaN;
+        }
+    }
+    /** What rows of line `i` of `proved` come to beside their bounds; NaN where they stopped. */
+    nearest(i: number): Nearest {
+        try {
+            const [error, bound, numbers] = this.#doubles(this.#x.verify_bound_measure(i), 3) as unknown as [
+                number,
+                number,
+                number,
+            ];
+            return { error, bound, numbers };
+        } catch {
+            this.#start();
+            return { error: NaN, bound: NaN, numbers: 0 };
         }
     }
 

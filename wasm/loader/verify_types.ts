@@ -30,6 +30,20 @@ export interface Ulp {
     readonly ceilings: readonly number[];
 }
 
+/** A kernel whose rows a theorem bounds. */
+export interface Proved {
+    readonly what: string;
+    readonly kernel: string;
+    /** Of proofs_tests/rocq: file and name. */
+    readonly theorem: string;
+}
+/** Of all its numbers the one that is nearest to its bound. */
+export interface Nearest {
+    error: number;
+    bound: number;
+    numbers: number;
+}
+
 export type Pointer = number;
 export interface Exports {
     memory: WebAssembly.Memory;
@@ -47,6 +61,11 @@ export interface Exports {
     verify_ulp_kind(kind: number): Pointer;
     verify_ulp_ceiling(i: number, kind: number): number;
     verify_ulp_measure(i: number, kind: number, draws: number): number;
+    verify_bound_count(): number;
+    verify_bound_what(i: number): Pointer;
+    verify_bound_kernel(i: number): Pointer;
+    verify_bound_theorem(i: number): Pointer;
+    verify_bound_measure(i: number): Pointer;
     verify_las_b1(...args: number[]): number;
     verify_las_b1_wq(...args: number[]): void;
     verify_conv(...args: number[]): number;

@@ -2,7 +2,7 @@
 // worker that ends with the view.
 import { computed, signal } from '@preact/signals';
 import committed from '../../proofs_tests/digests.txt?raw';
-import type { Outcome, Ulp } from '../../wasm/loader/verify.ts';
+import type { Nearest, Outcome, Proved, Ulp } from '../../wasm/loader/verify.ts';
 import { lab, said } from '../state/page.ts';
 import { openBench, type Bench } from '../training/proofs.ts';
 import { wholeFor } from '../training/whole.ts';
@@ -46,6 +46,9 @@ export interface Proof {
 interface Error3 extends Ulp {
     errors: (number | null)[];
 }
+interface ProvedRow extends Proved {
+    nearest: Nearest | null;
+}
 type Phase = 'idle' | 'going' | 'done' | 'stopped' | 'failed';
 
 export const phase = signal<Phase>('idle');
@@ -55,6 +58,7 @@ export const seconds = signal(0);
 export const digests = signal<readonly Digest[]>([]);
 export const proofs = signal<readonly Proof[]>([]);
 export const errors = signal<readonly Error3[]>([]);
+export const bounds = signal<readonly ProvedRow[]>([]);
 export const kinds = signal<readonly string[]>([]);
 let bench: Bench | null = null;
 let turn = 0;
@@ -76,14 +80,21 @@ export const above = computed(() =>
         0,
     ),
 );
+export const boundsDone = computed(() => bounds.value.filter(({ nearest }) => nearest).length);
+export const boundsWrong = computed(
+    () => bounds.value.filter(({ nearest }) => nearest && !(nearest.error <= nearest.bound)).length,
+);
 export const total = computed(
     () =>
         digests.value.length +
         proofs.value.filter(({ long, outcome }) => !long || outcome).length +
+        bounds.value.length +
         errors.value.length * kinds.value.length,
 );
-export const done = computed(() => digestsDone.value + proofsDone.value + measured.value);
-export const faults = computed(() => digestsWrong.value + proofsWrong.value + above.value);
+export const done = computed(() => digestsDone.value + proofsDone.value + boundsDone.value + measured.value);
+export const faults = computed(
+    () => digestsWrong.value + proofsWrong.value + boundsWrong.value + above.value,
+);
 
 function expectedDigests(): Map<string, string> {
     return new Map(
@@ -114,6 +125,7 @@ export async function run(): Promise<void> {
     doing.value = 'loading verify.wasm';
     digests.value = [];
     proofs.value = [];
+    bounds.value = [];
     errors.value = [];
     const start = performance.now();
     try {
@@ -139,6 +151,7 @@ export async function run(): Promise<void> {
             outcome: null,
             seconds: 0,
         }));
+        bounds.value = (await v.proved).map((row) => ({ ...row, nearest: null }));
         errors.value = (await v.ulps).map((row) => ({ ...row, errors: kinds.value.map(() => null) }));
         for (const [i, name] of names.entries()) {
             doing.value = name;
@@ -151,6 +164,13 @@ export async function run(): Promise<void> {
             if (proof.long) continue;
             await runProof(proof);
             if (!mineStill()) return;
+            seconds.value = (performance.now() - start) / 1000;
+        }
+        for (const [i, { what }] of bounds.value.entries()) {
+            doing.value = `${what}: beside what is proved`;
+            const nearest = await Promise.race([v.nearest(i), opened.stopped]);
+            if (!mineStill()) return;
+            bounds.value = at(bounds.value, i, { nearest });
             seconds.value = (performance.now() - start) / 1000;
         }
         for (let i = 0; i < errors.value.length; i++) {
