@@ -4,9 +4,11 @@
 
 #include <math.h>
 
-static const double u = 0x1p-24, eta = 0x1p-150, tail = 9.479359654e-19; // above e^-41.5
-static const double ROUND_UP = 1 + 1e-6;                                 // see bounds.h
-static const double LARGE = 0x1p126; // what stays below it, with its roundings, is finite
+static const double u = 0x1p-24;
+static const double eta = 0x1p-150;
+static const double tail = 9.479359654e-19; // above e^-41.5
+static const double ROUND_UP = 1 + 1e-6;    // see bounds.h
+static const double LARGE = 0x1p126;        // what stays below it, with its roundings, is finite
 
 // ---- Roundings --------------------------------------------------------------------------------------------
 
