@@ -45,7 +45,7 @@ function train(trial: Trial, hears: Hears, othersWait: () => boolean, then: () =
         if (trial.entry !== entry) return; // it was stopped
         // (Also after the page's own runs were paused, and these with them.)
         for (const [i, { ticket }] of entry.members.entries())
-            if (resting.value) {
+            if (resting.value || hears.rests?.()) {
                 if (states[i] === 'going') pool().pause([ticket]);
             } else if (states[i] === 'ready' || states[i] === 'paused')
                 pool().play([ticket], undefined, Infinity);
@@ -81,6 +81,8 @@ interface Hears {
     mayWait?(trial: Trial, entry: Entry): boolean;
     /** It is done, and about to be closed. */
     ended?(trial: Trial, entry: Entry): Promise<void>;
+    /** All of them stand still for now. */
+    rests?(): boolean;
     /** Something is to be drawn anew. */
     changed(): void;
 }

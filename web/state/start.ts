@@ -10,6 +10,7 @@ import { score } from './history.ts';
 import { LESSON, type Card } from './views/lesson.ts';
 import {
     begun,
+    guests,
     connect,
     lab,
     look,
@@ -136,6 +137,8 @@ export const inspect = {
                 tried: history.points.map(({ step, accuracy }) => ({ step, accuracy })),
             })),
         })),
+    /** The steps of what views train for themselves. */
+    guests: () => guests.value.map(({ live }) => live.value.step),
     words: (run: number) => runs.value[run]?.history.words() ?? [],
     crash: (run: number) => runs.value[run] && pool().crash(runs.value[run].ticket),
 };

@@ -37,7 +37,11 @@ export default function Board() {
     return (
         <div class="board">
             <div class="board-head">
-                <button type="button" class="primary" onClick={running ? stopBoard : runBoard}>
+                <button
+                    type="button"
+                    class="primary"
+                    onClick={() => (running ? stopBoard() : runBoard(true))}
+                >
                     {running ? 'Stop' : tally().judged ? 'Run again' : 'Run'}
                 </button>
                 <p role="status">

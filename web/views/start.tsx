@@ -5,7 +5,7 @@ import '../styles/views/theorems.css';
 import '../styles/views/theorems_drawings.css';
 import '../styles/views/start.css';
 import '../styles/views/start_pictures.css';
-import { still } from '../core/prefs.ts';
+import { hidden, still } from '../core/prefs.ts';
 import { runBoard, tally } from '../state/views/board.ts';
 import { begin, guessed, isTrained, learn, switchedOn, touched } from '../state/views/story.ts';
 import { opened, view } from '../state/page.ts';
@@ -43,33 +43,17 @@ function takeUp(words: readonly string[]): void {
 }
 const place = (step: number) => document.getElementById(`step-${step}`);
 
-const SEEN_FOR = 700; // milliseconds: who only passes by has not seen it
-/** The board, which trains once it is seen, higher than where it begins, and the models above have learnt. */
+const SETTLED = 2000; // milliseconds: by then the switch has gone on, and the filter come to rest
+/** The board: it trains by itself once the models above have learnt; where no motion is wanted, at a press. */
 function Below() {
-    const host = useRef<HTMLElement>(null);
-    const ready = isTrained('attention') && isTrained('keys');
+    const ready = isTrained('attention') && isTrained('keys') && !hidden.value;
     useEffect(() => {
-        if (!ready) return;
-        let timer: ReturnType<typeof setTimeout>;
-        const observer = new IntersectionObserver(
-            (seen) => {
-                clearTimeout(timer);
-                if (!seen.at(-1)!.isIntersecting) return;
-                timer = setTimeout(() => {
-                    observer.disconnect();
-                    if (tally().fresh) runBoard();
-                }, SEEN_FOR);
-            },
-            { rootMargin: '0px 0px -60%' },
-        );
-        observer.observe(host.current!);
-        return () => {
-            observer.disconnect();
-            clearTimeout(timer);
-        };
+        if (!ready || still()) return;
+        const timer = setTimeout(() => tally().fresh && runBoard(false), SETTLED);
+        return () => clearTimeout(timer);
     }, [ready]);
     return (
-        <section class="below" ref={host} aria-labelledby="below-title">
+        <section class="below" aria-labelledby="below-title">
             <h3 id="below-title">Three mechanisms, three tasks, and attention beside them</h3>
             <Board />
         </section>

@@ -167,11 +167,20 @@ onPage(
         await press(page, 'Other pairs');
         await page.$eval('#step-1 .cell.asks:last-child button', (one) => one.click());
         await says(page, '.asked .right', /^With the filter: [a-z ]+ ✓$/);
-        // The board, once it is seen, trains by itself; who passes by does not start it.
+        // The board below the fold trains by itself, and rests while another view is open.
         await counts(page, '.below .cell', 12);
-        assert.equal((await page.$$('.below .cell[data-status=going]')).length, 0);
-        await page.$eval('.below', (one) => one.scrollIntoView({ block: 'start', behavior: 'instant' }));
         await until(page, () => document.querySelector('.below .cell[data-status=going]'));
+        const steps = () => page.evaluate(() => globalThis.seqmix.guests());
+        await until(page, () => globalThis.seqmix.guests().at(-1) > 0);
+        await openTab(page, 'Inside');
+        await eventually(async () => {
+            const before = await steps();
+            await new Promise((done) => setTimeout(done, 500));
+            assert.deepEqual(await steps(), before);
+        });
+        const rested = await steps();
+        await openTab(page, 'Story');
+        await eventually(async () => assert.notDeepEqual(await steps(), rested));
         await press(page, 'Stop');
     },
 );

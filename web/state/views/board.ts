@@ -10,7 +10,7 @@ import type { Entry } from '../entry.ts';
 import { means, score } from '../history.ts';
 import { MARKS, OWNERS } from '../../core/marks.ts';
 import { newId } from '../members.ts';
-import { lab, pool } from '../page.ts';
+import { lab, pool, view } from '../page.ts';
 import { isTraining, savedAll, sparingly, trainAll, type Trial } from '../queue.ts';
 import { resume } from '../roster.ts';
 import { runsOf, textOfAll } from '../setup.ts';
@@ -135,9 +135,13 @@ function mayWait(cell: Cell, entry: Entry): boolean {
 }
 const stepsOf = ({ values }: Cell): number => Number(values['steps']);
 
+/** Nobody has asked for it: it trains while it can be seen, and otherwise leaves the cores to who did. */
+const unasked = signal(false);
+const isSeen = (): boolean => ['start', 'board'].includes(view.value.view);
 /** Train every cell from its start. */
-export function runBoard(): void {
+export function runBoard(asked: boolean): void {
     stop?.();
+    unasked.value = !asked;
     insideOf.value = null;
     board.value = fresh();
     const order = cells().sort((a, b) => stage(a) - stage(b) || stepsOf(a) - stepsOf(b));
@@ -145,6 +149,7 @@ export function runBoard(): void {
         news: (cell, entry) => hear(cell as Cell, entry),
         mayWait: (cell, entry) => mayWait(cell as Cell, entry),
         ended: (cell, entry) => keep(cell as Cell, entry),
+        rests: () => unasked.value && !isSeen(),
         changed,
     });
 }
