@@ -70,15 +70,23 @@ SMX_COPY(void, gemm)
         return;
     }
 #endif
-    // Few columns of a product with A^T, whose rows lie side by side: C^T = B^T A, the same sums.
-    if (flags & SMX_TRANS_A && !transposed && n < 8 && m % SMX_W == 0) {
+    // Few columns: C^T = B^T A^T, the same sums. A's rows lie side by side with A^T, or are laid out so.
+    const int beside = flags & SMX_TRANS_A;
+    if (beside ? n < 8 && !transposed && m % SMX_W == 0 : n <= 4 && 2 * n <= SMX_W && m >= TILE_N && k >= 8) {
         float t[8 * TILE_N];
         for (size_t i = 0; i < m; i += TILE_N) {
             const size_t rows = smx_min(TILE_N, m - i);
             float *to = c + i * ldc;
             for (size_t r = 0; r < rows && add; r++)
                 for (size_t j = 0; j < n; j++) t[j * TILE_N + r] = to[r * ldc + j];
-            product(t, TILE_N, b, 1, ldb, a + i, lda, n, rows, k, add);
+            for (size_t k0 = 0; k0 < k; k0 += SMX_KC) {
+                const size_t kc = smx_min(SMX_KC, k - k0);
+                const float *from = a + i * ra + k0 * ca;
+                if (!beside) pack_panel(scratch, TILE_N, from, lda, 1, rows, kc);
+                product(t, TILE_N, transposed ? b + k0 : b + k0 * ldb, transposed ? ldb : 1,
+                        transposed ? 1 : ldb, beside ? from : scratch, beside ? lda : TILE_N, n,
+                        beside ? rows : TILE_N, kc, add || k0);
+            }
             for (size_t r = 0; r < rows; r++)
                 for (size_t j = 0; j < n; j++) to[r * ldc + j] = t[j * TILE_N + r];
         }

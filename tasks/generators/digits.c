@@ -155,23 +155,33 @@ static double limit(double x, double low, double high) {
     return high < x ? high : x;
 }
 
-// Ink of the segment a-b with a round pen of this radius: full inside, falling to 0 over SOFT pixels around
-// the edge.
-static void ink(double *paper, point a, point b, double radius) {
+// Two pixels side by side.
+typedef double two __attribute__((vector_size(16)));
+typedef int64_t which __attribute__((vector_size(16)));
+
+static two choose(which of, two a, two b) { return (two)((of & (which)a) | (~of & (which)b)); }
+
+// Ink of the segment a-b with a round pen of this radius: how deep each pixel lies in it, from its edge's
+// middle, or in what is deeper there. The edge is SOFT pixels wide; pixels beyond it stay as they are.
+static void ink(two paper[SIDE][SIDE / 2], point a, point b, double radius) {
     double reach = radius + SOFT / 2, dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
-    double per_length2 = length2 > 0 ? 1 / length2 : 0, per_soft = 1 / SOFT;
-    int x0 = (int)limit(md_floor((a.x < b.x ? a.x : b.x) - reach), 0, SIDE - 1);
-    int x1 = (int)limit(md_floor((a.x > b.x ? a.x : b.x) + reach), 0, SIDE - 1);
+    double per_length2 = length2 > 0 ? 1 / length2 : 0;
+    int x0 = (int)limit(md_floor((a.x < b.x ? a.x : b.x) - reach), 0, SIDE - 1) / 2;
+    int x1 = (int)limit(md_floor((a.x > b.x ? a.x : b.x) + reach), 0, SIDE - 1) / 2;
     int y0 = (int)limit(md_floor((a.y < b.y ? a.y : b.y) - reach), 0, SIDE - 1);
     int y1 = (int)limit(md_floor((a.y > b.y ? a.y : b.y) + reach), 0, SIDE - 1);
+    const two none = {0, 0}, one = {1, 1};
     for (int y = y0; y <= y1; y++)
         for (int x = x0; x <= x1; x++) {
-            double px = x + 0.5 - a.x, py = y + 0.5 - a.y, *at = paper + y * SIDE + x;
-            double t = limit((px * dx + py * dy) * per_length2, 0, 1);
-            double ex = px - t * dx, ey = py - t * dy, d2 = ex * ex + ey * ey;
-            if (d2 >= reach * reach) continue;
-            double level = limit((radius - md_sqrt(d2)) * per_soft + 0.5, 0, 1);
-            *at = level > *at ? level : *at;
+            double py = y + 0.5 - a.y;
+            two px = (two){2 * x + 0.5, 2 * x + 1.5} - a.x, *at = &paper[y][x];
+            two t = (px * dx + py * dy) * per_length2;
+            t = choose(t < none, none, t);
+            t = choose(t > one, one, t);
+            two ex = px - t * dx, ey = py - t * dy, d2 = ex * ex + ey * ey;
+            two depth = radius - (two){md_sqrt(d2[0]), md_sqrt(d2[1])};
+            depth = choose(d2 < reach * reach, depth, *at);
+            *at = choose(depth > *at, depth, *at);
         }
 }
 
@@ -267,11 +277,15 @@ void digits_draw(uint8_t *pixels, smx_rng *rng, int digit) {
     shape(curve, n, digit, rng);
     double radius = limit(PEN + vary(rng, PEN_VARIES), 0.6, 2.4), swell = vary(rng, 0.15);
     fit(curve, begins, n, radius);
-    double paper[SIDE * SIDE] = {0};
+    two paper[SIDE][SIDE / 2];
+    double *depth = (double *)paper;
+    for (int i = 0; i < SIDE * SIDE; i++) depth[i] = -SIDE;
     for (int i = 1; i < n; i++)
         if (!begins[i]) ink(paper, curve[i - 1], curve[i], radius * (1 + swell * (i / (double)n - 0.5)));
     for (int i = 0; i < SIDE * SIDE; i++) { // edges are rough, full ink and bare paper are not
-        double v = paper[i];
+        pixels[i] = 0;
+        if (depth[i] < -SOFT) continue;
+        double v = limit(depth[i] * (1 / SOFT) + 0.5, 0, 1);
         if (v > 0 && v < 1) v = limit(v + 0.1 * (rng_uniform(rng) - 0.5), 0, 1);
         pixels[i] = (uint8_t)(255 * v + 0.5);
     }
