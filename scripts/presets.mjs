@@ -94,7 +94,8 @@ async function rates(names) {
             found.get(key).values[seed - 1] = value;
             console.log(key, seed, value, m.holds ? 'holds' : 'does not hold');
         });
-        if (status > 1) return status; // (a rate below 16 of 16 is what is asked for)
+        // (A rate below 16 of 16 is what is asked for. Who was stopped has no status.)
+        if (status === null || status > 1) return status ?? 1;
         kept.rates = [...kept.rates.filter(({ preset }) => preset !== name), ...found.values()];
         keep();
     }

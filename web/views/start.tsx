@@ -43,8 +43,8 @@ function takeUp(words: readonly string[]): void {
 }
 const place = (step: number) => document.getElementById(`step-${step}`);
 
-const SETTLED = 2000; // milliseconds: by then the switch has gone on, and the filter come to rest
-/** The board: it trains by itself once the models above have learnt; where no motion is wanted, at a press. */
+const SETTLED = 2000; // milliseconds: by then the switch has gone on and the filter has settled
+/** The board: it trains by itself once the models above have learnt (without motion: at a press). */
 function Below() {
     const ready = isTrained('attention') && isTrained('keys') && !hidden.value;
     useEffect(() => {
