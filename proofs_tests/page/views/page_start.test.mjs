@@ -2,6 +2,7 @@
 // filter can be taken in hand and put back, its numbers are the models', and it needs neither a pointer nor a
 // wide screen.
 import assert from 'node:assert/strict';
+import { load } from '../../../build/wasm/seqmix.js';
 import {
     allReady,
     counts,
@@ -361,6 +362,87 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
     );
     await says(page, '#step-7', /Let it choose again/);
 });
+
+onPage(
+    'the numbers behind the story’s answer are its model’s, of the question that is asked',
+    '',
+    {},
+    async (page) => {
+        // The same model and the same line, here.
+        const lab = await load();
+        const setup = 'task=mqar&vocab=52&steps=120&rate=0.01&seed=9';
+        const maker = lab.open(`mixer=attention&${setup}&batch=1`);
+        const line = [...maker.look(1).tokens].filter((token) => token > 0);
+        const run = lab.open(`mixer=cat&filters=k&${setup}&batch=32`);
+        run.step(120);
+        const length = 32;
+        const { predicted, confidence } = run.predict([...line, ...Array(length - line.length).fill(0)]);
+        const map = run.tensor('block0.mixer.map').data;
+        await trained(page);
+        await read(page, 5);
+        await page.click('.numbers-too summary');
+        const zoom = (name) =>
+            page.$$eval(
+                '.numbers-too .tabs label',
+                (all, name) =>
+                    all
+                        .find((one) => one.textContent === name)
+                        .querySelector('input')
+                        .click(),
+                name,
+            );
+        await page.waitForSelector('.numbers-too .flow .tabs');
+        await says(page, '.numbers-too .flow-title', /The one outlined in bold is the question\.$/);
+        for (const at of [16, 21]) {
+            const name = String.fromCharCode(64 + line[at]);
+            await page.$$eval(
+                '#step-5 .line .cell.asks button',
+                (all, name) =>
+                    all.find((one) => one.querySelector('b').lastChild.textContent.trim() === name).click(),
+                name,
+            );
+            const row = [...map.subarray(at * length, (at + 1) * length)];
+            await zoom('One head');
+            await eventually(async () => {
+                const shown = await page.$$eval('.numbers-too .flow > ol > li', (all) => {
+                    const match = all.find((one) => one.querySelector('b').textContent === 'Match');
+                    return [...match.querySelectorAll('rect.share')].map((bar) => Number(bar.dataset.value));
+                });
+                // (What cannot be seen is not drawn.)
+                assert.ok(shown.length >= 1);
+                assert.ok(
+                    shown.every((value) => row.includes(value)),
+                    `${shown} of ${row}`,
+                );
+                assert.ok(shown.includes(Math.max(...row)));
+            });
+            await eventually(async () =>
+                assert.equal(
+                    await text(page, '.numbers-too .flow-taps'),
+                    ['itself', 'one back', 'two back']
+                        .map((name, i) => {
+                            const tap = run.tensor('block0.mixer.filter_k').data[i];
+                            return `${name} ${tap.toFixed(2).replace('-', '−')}`;
+                        })
+                        .join(' · '),
+                ),
+            );
+            // One number: at first of the token that is looked at most, then of any.
+            await zoom('One number');
+            const found = () => page.$eval('.numbers-too .flow-sum', (one) => Number(one.dataset.weight));
+            const sure = `${(100 * confidence[at]).toFixed(1)} % sure`;
+            await says(page, '.numbers-too .flow-answer', new RegExp(`${sure}$`));
+            await page.focus('.numbers-too .flow-token input');
+            await page.keyboard.press('Home');
+            for (const j of [0, 1, 2]) {
+                await says(page, '.numbers-too .flow-token output', new RegExp(`^${j}: `));
+                await eventually(async () => assert.equal(await found(), row[j]));
+                await page.keyboard.press('ArrowRight');
+            }
+        }
+        assert.equal(predicted[16], line[line.indexOf(line[16]) + 1], 'a right answer was followed');
+    },
+);
 
 onPage(
     'Start by keyboard, on a phone, without motion; links and the choice are kept',

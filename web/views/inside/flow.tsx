@@ -49,8 +49,7 @@ export function Flow({ look, values, row: asked, head: wanted, setHead, write }:
     const { length } = sample;
     const heads = Math.max(1, look.heads || Number(values['heads'] ?? 1));
     const head = Math.min(wanted, heads - 1);
-    const questions = questionsOf(sample);
-    const row = asked ?? questions[0] ?? length - 1;
+    const row = asked ?? questionsOf(sample)[0] ?? length - 1;
     const looked = (one: number): Looked => ({
         length,
         heads,
@@ -107,7 +106,7 @@ export function Flow({ look, values, row: asked, head: wanted, setHead, write }:
                     </Part>
                 )}
                 <Part title="Answer" says="">
-                    <Said look={look} row={row} questions={questions} write={say} />
+                    <Said look={look} row={row} write={say} />
                 </Part>
             </ol>
         </figure>
@@ -176,7 +175,7 @@ function Input(props: {
 }) {
     const { sample, values, name, at, band } = props;
     return (
-        <Part title="Tokens" says={saidOf(sample.tokens !== null, questionsOf(sample).length > 0)}>
+        <Part title="Tokens" says={saidOf(sample.tokens !== null, answersEachRow(sample))}>
             {sample.tokens ? (
                 <Band {...band} height={24} label="The tokens of the sequence">
                     {(places) => <Tokens places={places} name={name} row={band.row} at={at} />}
@@ -267,19 +266,12 @@ function OneNumber({ looked, stages, at }: { looked: Looked; stages: readonly St
     );
 }
 
-function Said({
-    look,
-    row,
-    questions,
-    write,
-}: {
-    look: Look;
-    row: number;
-    questions: readonly number[];
-    write: (token: number) => string;
-}) {
+/** There is an answer at every row, asked for or not; else one for the whole sequence. */
+const answersEachRow = ({ predicted, length }: Look['sample']): boolean => predicted?.length === length;
+
+function Said({ look, row, write }: { look: Look; row: number; write: (token: number) => string }) {
     const { predicted, targets, confidence, classes } = look.sample;
-    const i = questions.length ? row : 0;
+    const i = answersEachRow(look.sample) ? row : 0;
     if (!classes || !predicted || !targets) return <p>The answer is a number; see the example.</p>;
     const right = predicted[i] === targets[i];
     // (Tokens of the reader's own have no right answer.)
