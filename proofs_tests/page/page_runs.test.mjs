@@ -12,6 +12,7 @@ import {
     allDone,
     allReady,
     browser,
+    counts,
     fileChooser,
     goto,
     eventually,
@@ -256,6 +257,48 @@ onPage(
         await until(page, () => globalThis.seqmix.runs().length === 1);
         await press(page, 'Undo the removal');
         await isBack();
+    },
+);
+
+onPage(
+    'a run removed far below can be brought back from there',
+    `${RACE}~seed=2~seed=3~mixer=las~mixer=focus`,
+    {},
+    async (page) => {
+        await allReady(page);
+        await page.setViewport({ width: 1280, height: 900 });
+        const setups = async () => (await runs(page)).map(({ config }) => config);
+        const before = await setups();
+        const inSight = (selector) =>
+            page.$$eval(selector, (all) =>
+                all.some((one) => {
+                    const { top, bottom } = one.getBoundingClientRect();
+                    const at = document.elementFromPoint(innerWidth / 2, (top + bottom) / 2);
+                    return top >= 0 && bottom <= innerHeight && (!one.closest('.undone') || one.contains(at));
+                }),
+            );
+        await page.evaluate(() => {
+            const all = document.querySelectorAll('.run .remove');
+            all[all.length - 1].scrollIntoView({ block: 'center', behavior: 'instant' });
+            all[all.length - 1].click();
+        });
+        await until(page, () => globalThis.seqmix.runs().length === 5);
+        await counts(page, '.undone button', 1);
+        assert.equal(await inSight('.transport .undo'), false);
+        assert.ok(await inSight('.undone button'), 'what brings it back lies in sight');
+        assert.equal(await text(page, '.undone[aria-live=polite]'), 'Undo the removal');
+        await page.focus('.undone button');
+        await page.keyboard.press('Enter');
+        await eventually(async () => assert.deepEqual(await setups(), before));
+        // The focus stays, and does it again; at the top its own button is enough.
+        await says(page, '.undone button', 'Redo the removal');
+        assert.ok(await page.evaluate(() => document.activeElement.matches('.undone button')));
+        await page.evaluate(() => {
+            document.activeElement.blur();
+            scrollTo({ top: 0, behavior: 'instant' });
+        });
+        await counts(page, '.undone button', 0);
+        assert.ok(await inSight('.transport .undo'));
     },
 );
 

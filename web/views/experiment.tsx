@@ -10,6 +10,7 @@ import { RunsView } from './experiment/runs.tsx';
 import { SweepOffer } from './experiment/sweep_offer.tsx';
 import { TablePart } from './experiment/table_part.tsx';
 import { TaskView } from './experiment/task.tsx';
+import { Undone } from './experiment/undone.tsx';
 import { Transport } from './frame/transport.tsx';
 
 /** What stands beside what on this screen, in the order in which it is read: on wide ones (styles/layout.css)
@@ -45,8 +46,11 @@ export default function Experiment() {
     );
     const lessons = <Lessons key="lessons" />;
     return (
-        <div class="places">
-            {wide.value ? [lessons, race, setup, inside] : [race, lessons, inside, setup]}
-        </div>
+        <>
+            <div class="places">
+                {wide.value ? [lessons, race, setup, inside] : [race, lessons, inside, setup]}
+            </div>
+            <Undone />
+        </>
     );
 }

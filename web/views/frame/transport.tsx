@@ -61,6 +61,7 @@ export function Transport() {
             {undoable.value && (
                 <button
                     type="button"
+                    class="undo"
                     aria-label={`${undoable.value.redo ? 'Redo' : 'Undo'} ${undoable.value.what}`}
                     title={`${undoable.value.redo ? 'Redo' : 'Undo'} ${undoable.value.what} (u)`}
                     onClick={undo}
