@@ -520,6 +520,16 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
             await readFile(at(href.replace(/^source\/(.*)\.txt$/, '$1')), 'utf8'),
         );
     }
+    // On wide screens no formula is cut.
+    for (const width of [1240, 1280, 1920, 2000, 2560]) {
+        await page.setViewport({ width, height: 1000 });
+        const cut = await page.$$eval('.formulas dd', (all) =>
+            all
+                .filter((one) => one.querySelector('math') && one.scrollWidth > one.clientWidth)
+                .map((one) => `${one.scrollWidth} > ${one.clientWidth}: ${one.textContent}`),
+        );
+        assert.deepEqual(cut, [], `${width} px`);
+    }
     await says(page, '#about-cite + pre', /@software\{seqmix/);
     const papers = await page.$$eval('.papers a', (all) => all.map((one) => one.href));
     assert.equal(papers.length, 4);
