@@ -11,6 +11,7 @@ import { pageModule } from './bundle.mjs';
 import {
     allDone,
     allReady,
+    brokenWords,
     browser,
     counts,
     fileChooser,
@@ -429,6 +430,11 @@ onPage('runs, numbers and charts leave as files, and a saved run comes back', RA
         ]) {
             await press(page, name);
             await until(page, (want) => globalThis.copied?.includes(want), copied);
+        }
+        // A name among them, a file's perhaps, is not broken in its middle.
+        for (const width of [390, 1280]) {
+            await page.setViewport({ width, height: 900 });
+            assert.deepEqual(await brokenWords(page, '.command code'), [], `${width} px`);
         }
         await page.$$eval('.run details', (all) => all.forEach((one) => (one.open = true)));
         await press(page, 'Save its weights');

@@ -246,6 +246,23 @@ export async function fitsEverySize(page, name) {
                 });
         }
 }
+/** Words in these elements that begin on one line and end on another. */
+export const brokenWords = (page, selector) =>
+    page.$$eval(selector, (all) =>
+        all.flatMap((one) => {
+            const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+            const found = [];
+            for (let text; (text = texts.nextNode());)
+                for (const { 0: word, index } of text.data.matchAll(/[\w.]+/g)) {
+                    const range = document.createRange();
+                    range.setStart(text, index);
+                    range.setEnd(text, index + word.length);
+                    const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+                    if (lines.size > 1) found.push(word);
+                }
+            return found;
+        }),
+    );
 /** Two frames: what watches sizes has been told, and has drawn. */
 const laidOut = (page) =>
     page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

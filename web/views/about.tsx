@@ -2,6 +2,7 @@
 // errata; how to cite; licences. All of it is made from the project's documents when the page is built.
 import about from 'virtual:about';
 import { lab } from '../state/page.ts';
+import { Wrapped } from './frame/wrapped.tsx';
 import '../styles/views/about.css';
 
 const PAPERS: readonly {
@@ -195,9 +196,13 @@ function Files({ kernels, oracle, model }: { kernels: string[]; oracle: string[]
                             {files.map((file) => (
                                 <span key={file}>
                                     {about.sources ? (
-                                        <a href={`source/${file}.txt`}>{file}</a>
+                                        <a href={`source/${file}.txt`}>
+                                            <Wrapped text={file} />
+                                        </a>
                                     ) : (
-                                        <code>{file}</code>
+                                        <code>
+                                            <Wrapped text={file} />
+                                        </code>
                                     )}{' '}
                                 </span>
                             ))}

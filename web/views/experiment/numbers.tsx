@@ -9,6 +9,7 @@ import { nameOf, scoreText } from '../../state/wording.ts';
 import { taskTitle, textOf } from '../../state/setup.ts';
 import { Later } from '../frame/later.tsx';
 import { RunName } from '../frame/mark.tsx';
+import { Wrapped } from '../frame/wrapped.tsx';
 import { isRegression, scoreAxis } from './plotted.ts';
 
 const STATUS: Record<string, string> = {
@@ -128,7 +129,9 @@ export function Copy({ text, label }: { text: string; label: string }) {
     const [copied, copy] = useState(false);
     return (
         <p class="command">
-            <code>{text}</code>
+            <code>
+                <Wrapped text={text} />
+            </code>
             <button
                 type="button"
                 aria-label={label}
