@@ -100,8 +100,7 @@ const preset presets[] = {
      "~mixer=las&task=smnist~mixer=cat&task=smnist~mixer=focus&task=smnist",
      "LaS, CAT and Focus on recall, selective copy and digits: which of them can do what.",
      "Recall 96 % or more, copying 97, procedural digits 94."},
-    {"mission-mnist", "The mission's digits, real ones",
-     "mixer=las&task=smnist&data=mnist~mixer=cat~mixer=focus",
+    {"mission-mnist", "Three mechanisms on MNIST", "mixer=las&task=smnist&data=mnist~mixer=cat~mixer=focus",
      "The same three models as in the mission, one pass over MNIST row by row.", "96 % or more each."},
     {"sums", "Where smoothing hurts",
      "mixer=attention&task=cummax~mixer=las&heads=2&window=3&pool=centred"
