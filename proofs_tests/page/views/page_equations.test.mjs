@@ -87,6 +87,16 @@ async function definitionTyped(page) {
     );
     assert.equal(await inside(page, '.fault'), '↑ there is no function convv; the nearest is conv');
     assert.equal(await inside(page, '.wrong'), 'convv');
+    // The graph is still that of the text before, which its title says; its words are as dark as ever.
+    await says(page, '#graph-title', 'What it becomes (of the text before)');
+    const faded = await page.$$eval('.stale text', (all) =>
+        all.filter((one) => {
+            for (let at = one; at; at = at.parentElement)
+                if (Number(getComputedStyle(at).opacity) < 1) return true;
+            return false;
+        }),
+    );
+    assert.equal(faded.length, 0);
     // Under line 4, and nowhere else.
     assert.ok(
         await page.evaluate(() => {
@@ -105,6 +115,7 @@ async function definitionTyped(page) {
     // (The editor is told of it a frame later.)
     await eventually(async () => assert.equal(await inside(page, '.fault'), ''));
     await checked(page, 'passes');
+    await says(page, '#graph-title', 'What it becomes');
 }
 
 onPage('Definition 1 is typed, mended, checked, and trained beside attention', HASH, {}, async (page) => {

@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { EquationCheck } from '../../../wasm/loader/verify.ts';
 import { counted, show } from '../../core/figures.ts';
 import { openBench, type Bench } from '../../training/proofs.ts';
+import { OfBefore } from './graph.tsx';
 
 const AFTER = 400; // milliseconds without a key
 const LIMIT = 1e-5; // of central differences, as check/check.c has it
@@ -56,7 +57,7 @@ export function Checked({ config, ready, text }: { config: string; ready: boolea
                         {report.passes ? 'passes' : 'does not pass'}
                     </b>
                 )}
-                {!current && report && <span class="say">(of the text before)</span>}
+                {!current && report && <OfBefore />}
             </h3>
             {current && problem && <p class="why">{problem}.</p>}
             {!report && !problem && (

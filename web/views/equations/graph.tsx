@@ -33,6 +33,9 @@ const boxesOf = (steps: EquationSteps['steps']) => [
     })),
 ];
 
+/** What a picture shows while its text is wrong, or not read yet. */
+export const OfBefore = () => <span class="say">(of the text before)</span>;
+
 export function Graph({ steps: { steps, output }, stale }: { steps: EquationSteps; stale: boolean }) {
     const [chosen, choose] = useState('');
     const boxes = boxesOf(steps);
@@ -46,7 +49,7 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
     const open = boxes.some(({ name }) => name === chosen) ? chosen : '';
     return (
         <section aria-labelledby="graph-title" class={stale ? 'stale' : ''}>
-            <h3 id="graph-title">What it becomes</h3>
+            <h3 id="graph-title">What it becomes {stale && <OfBefore />}</h3>
             <div class="scroll" tabIndex={0} role="group" aria-label="The graph of the text">
                 <svg
                     class="graph"

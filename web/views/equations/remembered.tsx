@@ -10,6 +10,7 @@ import { setView } from '../../state/viewing.ts';
 import { Matrix } from '../inside/matrix.tsx';
 import { written } from '../inside/sample.tsx';
 import { counted, SampleNumber, Stepper } from '../frame/stepper.tsx';
+import { OfBefore } from './graph.tsx';
 
 const BESIDE = 6; // tokens that are written before and after the one that was read
 
@@ -89,7 +90,7 @@ function OfScan({ scans, scan, stale, choose }: OfScanProps) {
     const read = known && typeof known.answer !== 'string' ? known.answer : null;
     return (
         <section class={`remembered${stale ? ' stale' : ''}`} aria-labelledby="remembered-title">
-            <h3 id="remembered-title">What the state holds</h3>
+            <h3 id="remembered-title">What the state holds {stale && <OfBefore />}</h3>
             {read && known && (
                 <p class="say">
                     What is kept of example {counted(known.sample)} after each position,{' '}
