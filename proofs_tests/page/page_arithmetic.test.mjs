@@ -29,6 +29,7 @@ const page = await pageModule(
     'core/recall',
     'core/tables',
     'core/theme',
+    'core/tokens',
     'core/words',
     'state/history',
     'views/frame/behind',
@@ -1081,4 +1082,26 @@ test('a chart is drawn at most every 120 ms, and takes at most a twentieth of th
     end();
     assert.deepEqual(told(2000), []);
     assert.deepEqual(at, [], 'drawn after its end');
+});
+
+test('keys of recall are letters, each of its own, and are read back; other tokens are numbers', () => {
+    const task = { task: 'mqar', vocab: '2000', filler: 'zero' };
+    const keys = Array.from({ length: 999 }, (_, i) => page.written(i + 1, task));
+    assert.deepEqual(
+        [1, 2, 26, 27, 52, 53, 702, 703].map((key) => keys[key - 1]),
+        ['A', 'B', 'Z', 'AA', 'AZ', 'BA', 'ZZ', 'AAA'],
+    );
+    assert.deepEqual(
+        keys.map((letters) => page.tokenOf(letters, task)),
+        keys.map((_, i) => i + 1),
+    );
+    assert.equal(page.tokenOf('b', task), 2);
+    assert.equal(page.written(1000, task), '1000');
+    assert.equal(page.tokenOf('1000', task), 1000);
+    assert.equal(page.written(0, task), '·');
+    // No key: beyond the lower half, of another task, or no token at all.
+    assert.equal(page.tokenOf('AF', { task: 'mqar', vocab: '64' }), null);
+    assert.equal(page.tokenOf('A', { task: 'sc_unique', vocab: '64' }), null);
+    for (const none of ['', '-1', '1.5', 'A1', 'é']) assert.equal(page.tokenOf(none, task), null, none);
+    assert.equal(page.written(3, { task: 'sc_unique', vocab: '64' }), '3');
 });

@@ -5,6 +5,7 @@ import type { Sample } from '../../wasm/loader/seqmix.ts';
 import type { Values } from '../core/config.ts';
 import { counted, percent } from '../core/figures.ts';
 import { promised } from '../core/expect.ts';
+import { isKey, written } from '../core/tokens.ts';
 import {
     board,
     insideOf,
@@ -25,7 +26,7 @@ import type { Look } from '../training/protocol.ts';
 import { FlowPart } from './inside/flow_part.tsx';
 import { Image } from './inside/inside.tsx';
 import { MarkSign } from './frame/mark.tsx';
-import { isKey, questionsOf, written } from './inside/sample.tsx';
+import { questionsOf } from './inside/sample.tsx';
 import '../styles/views/board.css';
 
 const [WIDTH, HEIGHT] = [96, 44];

@@ -9,7 +9,7 @@ import { openLesson } from '../state/start.ts';
 import { recite, writeOn } from '../state/watching.ts';
 import { nameOf } from '../state/wording.ts';
 import { RunName } from './frame/mark.tsx';
-import { isText, written } from './inside/sample.tsx';
+import { isText, written } from '../core/tokens.ts';
 import { counted } from './frame/stepper.tsx';
 import { Transport } from './frame/transport.tsx';
 import '../styles/views/write.css';

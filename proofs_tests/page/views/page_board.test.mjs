@@ -103,8 +103,8 @@ onPage(
         );
         assert.notEqual(await tone(cat), await tone(attention));
         // Four answers of one sequence: those of the run that learnt are right.
-        await says(page, `${cat} .cell-example`, /^(\d+ → \d+ ✓ ?){4}$/);
-        await says(page, `${attention} .cell-example`, /^(\d+ → \d+ [✓✗] ?){4}$/);
+        await says(page, `${cat} .cell-example`, /^([A-Z]{1,2} → \d+ ✓ ?){4}$/);
+        await says(page, `${attention} .cell-example`, /^([A-Z]{1,2} → \d+ [✓✗] ?){4}$/);
         const [first] = (await text(page, `${cat} .cell-example`)).split(' ✓');
         await says(page, '.board-head p', /^\d of 12 as claimed so far, [2-9] trained to the end\.$/);
         const points = await page.$eval(`${cat} polyline`, (one) => one.points.length);

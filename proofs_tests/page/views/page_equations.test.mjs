@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '../../../build/wasm/seqmix.js';
 import { findFirefox, launch } from '../../../scripts/browser.mjs';
+import { pageModule } from '../bundle.mjs';
 import {
     MOST,
     allDone,
@@ -24,6 +25,7 @@ import {
     violations,
 } from '../testing.mjs';
 
+const { written } = await pageModule('core/tokens');
 const HASH = '#mixer=attention&task=mqar&steps=60!view=equations&speed=full';
 const DEFINITION = [
     '# CAT (Li et al., Def. 1)',
@@ -279,7 +281,8 @@ onPage("a scan's states are seen, position by position", HASH, {}, async (page) 
     const lab = await load({ whole: true });
     const run = lab.open(`mixer=equations&${AROUND}&eq=${encodeURIComponent(RECURRENCE)}`);
     const { tokens } = run.look(0);
-    const place = (t) => `position ${t}, token ${tokens[t] || '·'}`;
+    const task = Object.fromEntries(new URLSearchParams(run.config));
+    const place = (t) => `position ${t}, token ${written(tokens[t], task)}`;
     await says(page, '.remembered output', place(19));
     // Each of 2 heads has 16 columns.
     for (const t of [0, 1, 4, 19])

@@ -60,8 +60,8 @@ onPage(
         );
         await press(page, 'Put it back');
 
-        // A sequence of one's own: key 5 with value 40 among seven others, then asked for.
-        const pairs = [5, 40, 6, 41, 7, 42, 8, 43, 9, 44, 10, 45, 11, 46, 12, 47];
+        // A sequence of one's own: key E with value 40 among seven others, then asked for by its number.
+        const pairs = ['E', 40, 'F', 41, 'G', 42, 'H', 43, 9, 44, 10, 45, 11, 46, 'l', 47];
         await page.$eval('.asking', (one) => (one.open = true));
         const ask = async (tokens) => {
             await page.$eval(
@@ -73,20 +73,22 @@ onPage(
                 tokens.join(' '),
             );
         };
+        const example = await page.$eval('.asking textarea', (one) => one.value);
+        assert.match(example, /^([A-Z]{1,2} \d+ ){8}/, 'what is to be edited is written as it is shown');
         await ask([...pairs, 5, ...Array(15).fill(0)]);
         await until(page, () => document.querySelectorAll('.asked-table tr').length === 3);
         const answers = await page.$$eval('.asked-table tr', (rows) =>
             rows.map((row) => row.cells[17].textContent),
         );
-        assert.deepEqual(answers.slice(0, 2), ['5', '40'], 'CAT answers what stood after 5');
+        assert.deepEqual(answers.slice(0, 2), ['E', '40'], 'CAT answers what stood after E');
         await until(page, () => document.querySelectorAll('.tokens .token')[1].textContent === '40');
         await ask([5, 40]);
         await until(page, () =>
             /length=2 does not fit/.test(document.querySelector('.asked-table')?.textContent),
         );
-        await ask(['x']);
+        await ask(['E', 'ZZ']);
         await until(page, () =>
-            /Tokens are whole numbers/.test(document.querySelector('.asking').textContent),
+            /Tokens are letters or numbers/.test(document.querySelector('.asking').textContent),
         );
         if (process.env.SCREENS)
             await page.screenshot({ path: at('build/screens/intervene.png'), fullPage: true });

@@ -9,6 +9,7 @@ import { isProblem, type Look } from '../../training/protocol.ts';
 import type { Entry } from '../entry.ts';
 import { means, score } from '../history.ts';
 import { MARKS, OWNERS } from '../../core/marks.ts';
+import { hidden } from '../../core/prefs.ts';
 import { newId } from '../members.ts';
 import { lab, pool, view } from '../page.ts';
 import { isTraining, savedAll, sparingly, trainAll, type Trial } from '../queue.ts';
@@ -137,7 +138,7 @@ const stepsOf = ({ values }: Cell): number => Number(values['steps']);
 
 /** Nobody has asked for it: it trains while it can be seen, and otherwise leaves the cores to who did. */
 const unasked = signal(false);
-const isSeen = (): boolean => ['start', 'board'].includes(view.value.view);
+const isSeen = (): boolean => !hidden.value && ['start', 'board'].includes(view.value.view);
 /** Train every cell from its start. */
 export function runBoard(asked: boolean): void {
     stop?.();

@@ -3,12 +3,12 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EquationSteps, ScanState } from '../../../wasm/loader/verify.ts';
 import type { Values } from '../../core/config.ts';
 import { counted as grouped, show } from '../../core/figures.ts';
+import { written } from '../../core/tokens.ts';
 import { STATE_SIDE, type ScanRead } from '../../training/protocol.ts';
 import { config, seenScan, trained } from '../../state/views/equations.ts';
 import { selected, view } from '../../state/page.ts';
 import { setView } from '../../state/viewing.ts';
 import { Matrix } from '../inside/matrix.tsx';
-import { written } from '../inside/sample.tsx';
 import { counted, SampleNumber, Stepper } from '../frame/stepper.tsx';
 import { OfBefore } from './graph.tsx';
 

@@ -2,22 +2,28 @@
 // and answered by every run on the task.
 import { useEffect, useState } from 'preact/hooks';
 import { fixed } from '../../core/figures.ts';
+import type { Values } from '../../core/config.ts';
 import type { Entry } from '../../state/entry.ts';
 import { runs } from '../../state/page.ts';
 import { answersOf, typed } from '../../state/watching.ts';
 import type { Look } from '../../training/protocol.ts';
 import { RunName } from '../frame/mark.tsx';
-import { isText, written } from './sample.tsx';
+import { isKey, isText, tokenOf, written } from '../../core/tokens.ts';
 
 const MOST = 4096; // tokens
 
 /** The text that says these tokens, and back; null: it has something else in it. */
-const textOf = (tokens: ArrayLike<number>, text: boolean) =>
-    text ? new TextDecoder().decode(Uint8Array.from(tokens)) : Array.from(tokens).join(' ');
-function tokensOf(input: string, text: boolean): number[] | null {
-    if (text) return [...new TextEncoder().encode(input)].slice(0, MOST);
-    const words = input.split(/[\s,]+/).filter(Boolean);
-    return words.every((word) => /^\d{1,7}$/.test(word)) ? words.map(Number).slice(0, MOST) : null;
+function textOf(tokens: ArrayLike<number>, task: Values): string {
+    if (isText(task)) return new TextDecoder().decode(Uint8Array.from(tokens));
+    return Array.from(tokens, (token) => (isKey(token, task) ? written(token, task) : token)).join(' ');
+}
+function tokensOf(input: string, task: Values): number[] | null {
+    if (isText(task)) return [...new TextEncoder().encode(input)].slice(0, MOST);
+    const tokens = input
+        .split(/[\s,]+/)
+        .filter(Boolean)
+        .map((word) => tokenOf(word, task));
+    return tokens.every((token) => token !== null) ? tokens.slice(0, MOST) : null;
 }
 
 /** What was asked, and what each run made of it. */
@@ -29,9 +35,10 @@ interface Answers {
 export function Asking({ now, entry }: { now: Look; entry: Entry }) {
     const { values } = entry;
     const text = isText(values);
+    const keys = isKey(1, values);
     const [input, setInput] = useState<string | null>(null);
     const [answers, setAnswers] = useState<Answers | null>(null);
-    const tokens = input === null ? null : tokensOf(input, text);
+    const tokens = input === null ? null : tokensOf(input, values);
     const rivals = runs.value.filter((other) => other.values['task'] === values['task']);
     const step = entry.live.value.step;
     useEffect(() => () => void (typed.value = null), [values['task']]);
@@ -59,11 +66,15 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
                 <h3>Ask your own sequence</h3>
             </summary>
             <label class="asking-input">
-                {text ? 'characters' : 'tokens, as numbers with spaces between'}
+                {text
+                    ? 'characters'
+                    : keys
+                      ? 'tokens with spaces between: keys as letters, or all as numbers'
+                      : 'tokens, as numbers with spaces between'}
                 <textarea
                     rows={3}
                     spellcheck={false}
-                    value={input ?? textOf(now.sample.tokens ?? [], text)}
+                    value={input ?? textOf(now.sample.tokens ?? [], values)}
                     onInput={({ currentTarget }) => setInput(currentTarget.value)}
                 />
             </label>
@@ -74,7 +85,7 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
             </div>
             {input !== null && !tokens && (
                 <p class="why" role="alert">
-                    Tokens are whole numbers with spaces between.
+                    Tokens are {keys ? 'letters or' : 'whole'} numbers with spaces between.
                 </p>
             )}
             {tokens && answers && <AnswersTable answers={answers} values={values} />}

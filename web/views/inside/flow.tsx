@@ -7,6 +7,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { outputOf, stagesOf, weightOf, type Looked, type Stage } from '../../charts/flow.ts';
 import { percent, round } from '../../core/figures.ts';
 import type { Values } from '../../core/config.ts';
+import { written } from '../../core/tokens.ts';
 import type { Look } from '../../training/protocol.ts';
 import { lab } from '../../state/page.ts';
 import {
@@ -24,7 +25,7 @@ import {
 import { Tokens } from './flow_tokens.tsx';
 import { impulse } from './impulse.ts';
 import { find } from './learnt.tsx';
-import { questionsOf, written } from './sample.tsx';
+import { questionsOf } from './sample.tsx';
 import '../../styles/views/flow.css';
 
 const ZOOMS = ['whole', 'head', 'number'] as const;

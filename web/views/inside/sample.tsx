@@ -5,6 +5,7 @@ import { mostLookedAt } from '../../charts/grid.ts';
 import type { Sample } from '../../../wasm/loader/seqmix.ts';
 import type { Look } from '../../training/protocol.ts';
 import type { Values } from '../../core/config.ts';
+import { isKey, isText, written } from '../../core/tokens.ts';
 
 /** The row whose answer is looked at; null: the first question. */
 export const asked = signal<number | null>(null);
@@ -16,30 +17,6 @@ const RULED = 8; // every so many tokens their position stands above
 export function questionsOf({ classes, length, targets }: Sample): number[] {
     if (classes === 0 || targets === null || targets.length !== length) return [];
     return [...targets.keys()].filter((i) => targets[i]! >= 0);
-}
-
-/** Tokens are the bytes of a text: of tasks that have one. */
-export const isText = (task: Values) => 'text' in task;
-/** ListOps: padding, the digits, an operation with its opening bracket, the closing one. */
-const LISTOPS = ['·', ...Array.from('0123456789'), '[MIN', '[MAX', '[MED', '[SM', ']'];
-/** A key of a recall with pairs: keys are of the lower half of the tokens. */
-export const isKey = (token: number | undefined, task: Values) =>
-    /^mqn?ar$/.test(task['task'] ?? '') &&
-    token !== undefined &&
-    token > 0 &&
-    token < +(task['vocab'] ?? 0) / 2;
-/** How a token is written: bytes of text as characters, or in hexadecimal where they are none; filler as a
- * dot. */
-export function written(token: number | undefined, task: Values): string {
-    if (token === undefined) return '–';
-    if (isText(task)) {
-        if (token === 10) return '⏎';
-        if (token === 32) return '␣';
-        if (token > 32 && token < 127) return String.fromCharCode(token);
-        return token.toString(16).padStart(2, '0').toUpperCase();
-    }
-    if (task['task'] === 'listops') return LISTOPS[token] ?? `${token}`;
-    return token === 0 && 'filler' in task ? '·' : `${token}`;
 }
 
 /** What a token is to its task, for its look: '' where that is not known. */

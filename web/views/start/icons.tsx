@@ -1,5 +1,6 @@
-// icons.tsx: how tokens are written: keys as letters, values as icons, which nobody takes for numbers to be
-// added: thirteen shapes, each filled and hollow.
+// icons.tsx: how the story's tokens are written: keys as letters, as on every view (core/tokens.ts), values
+// as icons, which nobody takes for numbers to be added: thirteen shapes, each filled and hollow.
+import { lettersOf } from '../../core/tokens.ts';
 import { FIRST_VALUE, isKey } from '../../state/views/story.ts';
 
 /** Names, and paths in a square of 16. */
@@ -23,9 +24,7 @@ const isHollow = (token: number) => token - FIRST_VALUE >= SHAPES.length;
 
 /** In words. */
 export const written = (token: number): string =>
-    isKey(token)
-        ? String.fromCharCode(64 + token)
-        : `${isHollow(token) ? 'hollow ' : ''}${shapeOf(token)[0]}`;
+    isKey(token) ? lettersOf(token) : `${isHollow(token) ? 'hollow ' : ''}${shapeOf(token)[0]}`;
 
 /** As part of a drawing, around its middle. */
 export const Shape = ({ token, x = 8, y = 8 }: { token: number; x?: number; y?: number }) => (
