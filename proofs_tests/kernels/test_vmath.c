@@ -1,5 +1,5 @@
 // test_vmath.c: the bounds that vmath.h states, by a sweep over bit patterns against double libm, and the
-// special values; what rocq/Exp.v and rocq/Sigmoid.v prove.
+// special values; what rocq/Exp.v, rocq/Sigmoid.v and rocq/Log.v prove.
 #include "proofs_tests/support/check.h"
 
 // Spacing of floats at y, FLT_MIN's spacing below it.
@@ -255,7 +255,12 @@ static void sigmoid_and_tanh_are_the_models(void **state) {
     is_the_model("proofs_tests/rocq/Sigmoid.v", "tanh_points", 7, smx_tanh_fwd);
 }
 
-// Evenly spread over the range for which rocq/Sigmoid.v proves a bound, in u of the exact value.
+static void log_is_the_model(void **state) {
+    (void)state;
+    is_the_model("proofs_tests/rocq/Log.v", "log_points", 24, smx_log_fwd);
+}
+
+// Evenly spread over a range for which a file of rocq/ proves a bound, in u of the exact value.
 static void proved(const char *name, void (*kernel)(float *, const float *, size_t), double (*exact)(double),
                    double low, double high, double bound) {
     enum { BLOCKS = 64 };
@@ -268,7 +273,8 @@ static void proved(const char *name, void (*kernel)(float *, const float *, size
             smx_fast(0);
             kernel(y, x, BLOCK);
             for (size_t i = 0; i < BLOCK; i++) {
-                const double want = exact(x[i]), off = fabs(y[i] - want) / (fabs(want) * 0x1p-24);
+                const double want = exact(x[i]),
+                             off = y[i] == want ? 0.0 : fabs(y[i] - want) / (fabs(want) * 0x1p-24);
                 if (off > worst) worst = off;
                 if (!(off <= bound)) check_fail("at %a: %a is %.4f u off", x[i], y[i], off);
             }
@@ -282,6 +288,8 @@ static void proved_bounds(void **state) {
     proved("sigmoid", smx_sigmoid_fwd, sigmoid, -87.0, 86.0, 3.49);
     proved("tanh from 5/8 on", smx_tanh_fwd, tanh, 0.625, 43.5, 3.81);
     proved("tanh to -5/8", smx_tanh_fwd, tanh, -43.5, -0.625, 3.81);
+    proved("log beside 1", smx_log_fwd, log, 0.5, 2.0, 1.72);
+    proved("log", smx_log_fwd, log, 0x1p-149, 100.0, 1.72);
 }
 
 // Every float from -41.5 to -0 within the bound that rocq/Exp.v proves, on the best instruction set (all
@@ -319,17 +327,12 @@ static void exp_of_every_float(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_bound),
-        cmocka_unit_test(exp_below_zero),
-        cmocka_unit_test(log_bound),
-        cmocka_unit_test(sigmoid_bound),
-        cmocka_unit_test(tanh_bound),
-        cmocka_unit_test(sincos_bound),
-        cmocka_unit_test(special_values),
-        cmocka_unit_test(every_nan),
-        cmocka_unit_test(exp_is_the_model),
-        cmocka_unit_test(exp_of_every_float),
-        cmocka_unit_test(sigmoid_and_tanh_are_the_models),
+        cmocka_unit_test(exp_bound),          cmocka_unit_test(exp_below_zero),
+        cmocka_unit_test(log_bound),          cmocka_unit_test(sigmoid_bound),
+        cmocka_unit_test(tanh_bound),         cmocka_unit_test(sincos_bound),
+        cmocka_unit_test(special_values),     cmocka_unit_test(every_nan),
+        cmocka_unit_test(exp_is_the_model),   cmocka_unit_test(log_is_the_model),
+        cmocka_unit_test(exp_of_every_float), cmocka_unit_test(sigmoid_and_tanh_are_the_models),
         cmocka_unit_test(proved_bounds),
     };
     return cmocka_run_group_tests_name("vmath", tests, NULL, NULL);

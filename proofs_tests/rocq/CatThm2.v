@@ -9,9 +9,11 @@
    paper, which prints L eta and L' eta, without a constant, for filter and attention, and R L' eta for the
    error, R unnamed. As printed F comes near D_{-1}; the factor 2 of Theorem 1's value delay is missing there
    (erratum 18): near_the_printed_delay shows that no such F comes near D_{-1}, but keeps a distance of at
-   least 1 - min(37, 9 L) eta, which is above 0 wherever L >= 10 (eta <= 1/(4 L)) and where L eta < 1/9. The
-   premises are met by the model constructed (the_construction_meets_the_premises). The model is con_ar_fwd;
-   proof_cat_thm2.c measures the three distances on disturbed and on trained models. *)
+   least 1 - min(37, 9 L) eta, which is above 0 wherever L >= 10 (eta <= 1/(4 L)) and where L eta < 1/9. Our
+   text of the paper has lost the sign before L eta and L' eta: <=, or one that leaves a constant open;
+   whether they are false with the constant 1 is not judged here. The premises are met by the model
+   constructed (the_construction_meets_the_premises). The model is con_ar_fwd; proof_cat_thm2.c measures the
+   three distances on disturbed and on trained models. *)
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Seqmix Require Import Attention Recall.
 Open Scope R_scope.

@@ -12,6 +12,8 @@
      way);
    - outputs and final state of the chunks are those of the recurrence;
    - the system of one gate a head, and of none (DeltaNet), written out.
+   Not covered: roundings (real numbers), a gate that is shut, e^g = 0, rows solved in groups, keys flushed,
+   an erased key of its own (StateBlocks.v), gradients (StateGradientChunks.v).
    Kernel: state.c (delta), which solves one system, for U - W S0. Tested on floats in test_state.c. *)
 
 From Coq Require Import Reals Lra Lia List PeanoNat.

@@ -9,6 +9,8 @@
    - where g <= 0 every factor e^{G_t - G_s} lies in (0, 1], so none overflows (e^{-G_s} alone would);
    - one gate a head is a factor before the plain product q_t . k_s; one gate for all rows (retention) a
      power.
+   Not covered: roundings (real numbers), a gate that is shut, e^g = 0, and the order of state.c, which decays
+   keys row by row and flushes small ones (StateBlocks.v), gradients (StateGradientChunks.v).
    Kernel: state.c (gla), which multiplies e^{G_t - G_s} up row by row; without gates linattn.c. Tested on
    floats in test_state.c, test_linattn.c. *)
 

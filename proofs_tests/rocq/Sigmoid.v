@@ -5,7 +5,7 @@
    - for every float x with 5/8 <= |x| <= 43.5: |tanh(x) - exact| <= 3.81 u |exact|; above 5/8 the kernel
      computes 1 - 2 / (e^2|x| + 1) and puts the sign back;
    - at 17 points the models, run, give the words that test_vmath.c asks of the C.
-   Not covered: x outside these ranges, tanh's polynomial below 5/8, log, sin and cos (test_vmath.c measures
+   Not covered: x outside these ranges, tanh's polynomial below 5/8, sin and cos (test_vmath.c measures
    one float in 1,021 of all these, and in make test-all every float of their ranges), NaN, fast mode, and
    that a compiler keeps the operations as written (the points, and digests.txt).
    Kernels: vmath.h (vf_sigmoid, vf_tanh). Tested on floats in test_vmath.c. *)
