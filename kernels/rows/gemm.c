@@ -77,8 +77,8 @@ SMX_COPY(void, gemm)
         for (size_t i = 0; i < m; i += TILE_N) {
             const size_t rows = smx_min(TILE_N, m - i);
             float *to = c + i * ldc;
-            for (size_t r = 0; r < rows && add; r++)
-                for (size_t j = 0; j < n; j++) t[j * TILE_N + r] = to[r * ldc + j];
+            for (size_t r = 0; r < TILE_N && add; r++)
+                for (size_t j = 0; j < n; j++) t[j * TILE_N + r] = r < rows ? to[r * ldc + j] : 0.0f;
             for (size_t k0 = 0; k0 < k; k0 += SMX_KC) {
                 const size_t kc = smx_min(SMX_KC, k - k0);
                 const float *from = a + i * ra + k0 * ca;

@@ -246,6 +246,17 @@ export async function fitsEverySize(page, name) {
                 });
         }
 }
+/** Show the flow at this zoom. */
+export const zoom = (page, name) =>
+    page.$$eval(
+        '.flow .tabs label',
+        (all, name) =>
+            all
+                .find((one) => one.textContent === name)
+                .querySelector('input')
+                .click(),
+        name,
+    );
 /** Words in these elements that begin on one line and end on another. */
 export const brokenWords = (page, selector) =>
     page.$$eval(selector, (all) =>

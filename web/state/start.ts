@@ -10,8 +10,8 @@ import { score } from './history.ts';
 import { LESSON, type Card } from './views/lesson.ts';
 import {
     begun,
-    guests,
     connect,
+    guests,
     lab,
     look,
     opened,

@@ -186,9 +186,9 @@ function ProvedRows() {
             </h3>
             <p class="say">
                 How far a float32 row may be from the exact one is a theorem for every length and all inputs
-                (Rocq, from IEEE 754 up). Rows of 16 to 1,000 numbers in this browser’s kernels: of each kind
-                the number that comes nearest to its bound. The program’s <code>compare</code> judges by the
-                same bounds.
+                whose sums stay finite, in norms of rows that are not too flat (Rocq, from IEEE 754 up). Rows
+                of 16 to 1,000 numbers in this browser’s kernels: of each kind the number that comes nearest
+                to its bound. The program’s <code>compare</code> judges by the same bounds.
             </p>
             <div class="scroll" tabIndex={0} role="region" aria-label="Rows beside their proved bounds">
                 <table class="ulps bounds">

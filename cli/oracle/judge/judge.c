@@ -361,7 +361,7 @@ static int conclude(const options *o, const verdict *v, const manifest *m) {
     // Gradients may be left out, all of them.
     const size_t lacking = o->partial ? 0 : v->missing[0] + (v->given[1] ? v->missing[1] : 0);
     snprintf(counts, sizeof counts,
-             "%zu arrays of %zu cases, %zu past their tolerance in %zu cases, %zu not given", v->arrays,
+             "%zu arrays of %zu cases, %zu past what is allowed in %zu cases, %zu not given", v->arrays,
              v->cases, v->past, v->wrong, v->missing[0] + v->missing[1]);
     if (!o->json) printf("judge: %s\n", counts);
     if (lacking)

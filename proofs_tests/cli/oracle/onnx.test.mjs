@@ -221,14 +221,14 @@ test('judge reads the outputs of node tests, puts heads and channels in their pl
     change('linear_attention_core_delta', 1, (data) => data.map((x) => x / 2));
     const wrong = judge(results);
     assert.equal(wrong.status, 1, wrong.stdout + wrong.stderr);
-    assert.match(wrong.stdout, /, 3 past their tolerance in 3 cases/);
+    assert.match(wrong.stdout, /, 3 past what is allowed in 3 cases/);
     assert.match(wrong.stdout, /^causal_conv_core_silu: y is off .*row 128/m);
     assert.match(wrong.stdout, /^attn_core_grouped_4d: y is off .*head 3/m);
     assert.match(wrong.stdout, /^linear_attention_core_delta: state is off .*times 0\.5/m);
     // an .npy beside it comes first
     const { file } = cases.find(({ name }) => name === 'linear_attention_core_delta').outputs.state;
     cpSync(join(set, file), join(results, file));
-    assert.match(judge(results).stdout, /, 2 past their tolerance in 2 cases/);
+    assert.match(judge(results).stdout, /, 2 past what is allowed in 2 cases/);
 });
 
 test('an output of another shape, type or place is refused with its reason', () => {

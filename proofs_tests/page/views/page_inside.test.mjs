@@ -15,6 +15,7 @@ import {
     stopped,
     text,
     until,
+    zoom,
 } from '../testing.mjs';
 
 const INSIDE = '#mixer=cat&task=mqar~mixer=attention!view=inside&speed=full';
@@ -202,16 +203,6 @@ onPage(
             if (!right) await page.click('[aria-label="Next example"]');
             assert.ok(right, 'a sample that is answered right');
         });
-        const zoom = (name) =>
-            page.$$eval(
-                '.flow .tabs label',
-                (all, name) =>
-                    all
-                        .find((one) => one.textContent === name)
-                        .querySelector('input')
-                        .click(),
-                name,
-            );
         const bars = (part) =>
             page.$$eval(
                 '.flow li',
@@ -231,7 +222,7 @@ onPage(
             assert.match(await text(page, '.flow-answer'), new RegExp(`^${answer} ✓ right`));
         });
         // One head: what stands between, in order; the bars are as tall as their shares.
-        await zoom('One head');
+        await zoom(page, 'One head');
         await eventually(async () =>
             assert.deepEqual(await page.$$eval('.flow-title b', (all) => all.map((one) => one.textContent)), [
                 'Tokens',
@@ -266,7 +257,7 @@ onPage(
                 );
         });
         // One number: of the token that is looked at most, and of another.
-        await zoom('One number');
+        await zoom(page, 'One number');
         await eventually(async () => {
             const weight = await page.$eval('.flow-sum', (one) => Number(one.dataset.weight));
             assert.equal(weight, most.value);

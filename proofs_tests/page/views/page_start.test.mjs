@@ -19,6 +19,7 @@ import {
     says,
     text,
     until,
+    zoom,
 } from '../testing.mjs';
 
 /** Bring a step under the eye, as scrolling does. */
@@ -381,16 +382,6 @@ onPage(
         await trained(page);
         await read(page, 5);
         await page.click('.numbers-too summary');
-        const zoom = (name) =>
-            page.$$eval(
-                '.numbers-too .tabs label',
-                (all, name) =>
-                    all
-                        .find((one) => one.textContent === name)
-                        .querySelector('input')
-                        .click(),
-                name,
-            );
         await page.waitForSelector('.numbers-too .flow .tabs');
         await says(page, '.numbers-too .flow-title', /The one outlined in bold is the question\.$/);
         for (const at of [16, 21]) {
@@ -402,7 +393,7 @@ onPage(
                 name,
             );
             const row = [...map.subarray(at * length, (at + 1) * length)];
-            await zoom('One head');
+            await zoom(page, 'One head');
             await eventually(async () => {
                 const shown = await page.$$eval('.numbers-too .flow > ol > li', (all) => {
                     const match = all.find((one) => one.querySelector('b').textContent === 'Match');
@@ -428,7 +419,7 @@ onPage(
                 ),
             );
             // One number: at first of the token that is looked at most, then of any.
-            await zoom('One number');
+            await zoom(page, 'One number');
             const found = () => page.$eval('.numbers-too .flow-sum', (one) => Number(one.dataset.weight));
             const sure = `${(100 * confidence[at]).toFixed(1)} % sure`;
             await says(page, '.numbers-too .flow-answer', new RegExp(`${sure}$`));
