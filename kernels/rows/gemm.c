@@ -73,18 +73,18 @@ SMX_COPY(void, gemm)
     // Few columns: C^T = B^T A^T, the same sums. A's rows lie side by side with A^T, or are laid out so.
     const int beside = flags & SMX_TRANS_A;
     if (beside ? n < 8 && !transposed && m % SMX_W == 0 : n <= 4 && 2 * n <= SMX_W && m >= TILE_N && k >= 8) {
-        float t[8 * TILE_N];
+        const size_t rb = transposed ? ldb : 1, cb = transposed ? 1 : ldb; // of B^T
+        float t[8 * TILE_N] = {0};
         for (size_t i = 0; i < m; i += TILE_N) {
             const size_t rows = smx_min(TILE_N, m - i);
             float *to = c + i * ldc;
-            for (size_t r = 0; r < TILE_N && add; r++)
-                for (size_t j = 0; j < n; j++) t[j * TILE_N + r] = r < rows ? to[r * ldc + j] : 0.0f;
+            for (size_t r = 0; r < rows && add; r++)
+                for (size_t j = 0; j < n; j++) t[j * TILE_N + r] = to[r * ldc + j];
             for (size_t k0 = 0; k0 < k; k0 += SMX_KC) {
                 const size_t kc = smx_min(SMX_KC, k - k0);
                 const float *from = a + i * ra + k0 * ca;
                 if (!beside) pack_panel(scratch, TILE_N, from, lda, 1, rows, kc);
-                product(t, TILE_N, transposed ? b + k0 : b + k0 * ldb, transposed ? ldb : 1,
-                        transposed ? 1 : ldb, beside ? from : scratch, beside ? lda : TILE_N, n,
+                product(t, TILE_N, b + k0 * cb, rb, cb, beside ? from : scratch, beside ? lda : TILE_N, n,
                         beside ? rows : TILE_N, kc, add || k0);
             }
             for (size_t r = 0; r < rows; r++)
