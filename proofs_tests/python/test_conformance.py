@@ -403,7 +403,7 @@ LOW = {
 def test_bfloat16(name):
     """By maximum alone the wrong ones pass; the root of the mean square tells them."""
     function, passes = LOW[name]
-    report = judged(function, "attention", dtype="bf16", budget=1 if passes else 3)
+    report = judged(function, "attention", dtype="bf16", budget=1 if passes else 60)  # a wrong one ends at its first wrong case
     assert bool(report) == passes, str(report)
 
 
@@ -415,7 +415,7 @@ def test_gates_in_bfloat16():
     for name, told in report.sensitive.items():
         assert not told[0] or re.search(rf"not judged, as .*\b{name} in {told[0]} of {told[2]} cases", str(report)), str(report)
     tenth = "grad(g[:, :, t], lambda d, by=1.1 if t >= L - L // 5 else 1: d * by)"
-    report = judged(in_float32(planted.wrong("gla", "g[:, :, t]", tenth)), "gla", dtype="bf16", budget=3)
+    report = judged(in_float32(planted.wrong("gla", "g[:, :, t]", tenth)), "gla", dtype="bf16", budget=60)
     assert not report and {f.array for f in report.faults} == {"d_g"}, str(report)
 
 
@@ -482,9 +482,9 @@ def test_inputs_of_few_bits(dtype):
         report = judged(function, "attention", dtype=dtype, budget=1)
         assert report and f"as {dtype}" in str(report), str(report)
     wrong, _ = LOW["result off by two percent in one head"]
-    assert not judged(wrong, "attention", dtype=dtype, budget=3)
+    assert not judged(wrong, "attention", dtype=dtype, budget=60)  # e5m2: its first wrong case is the 18th or later
     if dtype == "tf32":
-        assert not judged(lambda q, k, v: right(q.bfloat16(), k.bfloat16(), v.bfloat16()).float(), "attention", dtype=dtype, budget=3)
+        assert not judged(lambda q, k, v: right(q.bfloat16(), k.bfloat16(), v.bfloat16()).float(), "attention", dtype=dtype, budget=60)
 
 
 def test_relations():
