@@ -9,9 +9,9 @@
 //   fixed T gives.
 // Model: con_attention on con_conv(V) with P taps 1/P, p of them ahead (centred) or none (trailing), against
 //   the map pooled entry by entry.
-// Check: |difference| <= 16 u: weights that sum to 1 and values below 1; the weights of both sides, their
-//   sums and the filter each round to a few u. For the cut map its own form, equality at the last row, which
-//   has no future, and elsewhere a distance from the fixed filter that is seen.
+// Check: |difference| in u, measured: weights that sum to 1 and values below 1; the weights of both sides,
+//   their sums and the filter each round to a few u. For the cut map its own form, equality at the last row,
+//   which has no future, and elsewhere a distance from the fixed filter that is seen.
 #include "proof.h"
 
 enum { L = 60, D = 5, MAX_P = 9 };
@@ -25,10 +25,11 @@ static void pooling_is_a_filter_on_the_values(void **state) {
         q[i] = (float)(2 * proof_normal()), k[i] = (float)(2 * proof_normal()),
         v[i] = (float)check_uniform(-1, 1);
     PROOF_EACH_PRECISION(p)
-    for (int P = 1; P <= MAX_P; P += 2)
-        for (int trailing = 0; trailing < 2; trailing++) {
+    for (int trailing = 0; trailing < 2; trailing++) {
+        double worst = 0;
+        for (int P = 1; P <= MAX_P; P += 2) {
             const int half = (P - 1) / 2, from = trailing ? P - 1 : half, to = trailing ? 0 : half;
-            double taps[MAX_P], worst = 0;
+            double taps[MAX_P];
             for (int r = 0; r < P; r++) taps[r] = p == CON_FLOAT ? (double)(float)(1.0 / P) : 1.0 / P;
             proof_ok(con_attention(plain, map, q, k, v, NULL, L, D, 1, p));
             proof_ok(con_conv(filtered, v, taps, L, D, (size_t)P, (size_t)to, p));
@@ -45,9 +46,10 @@ static void pooling_is_a_filter_on_the_values(void **state) {
                     }
                     worst = proof_largest(worst, fabs(got[i * D + c] - want));
                 }
-            proof_at_most(worst / proof_u(p), 16, "%s, P = %d, %s: |A (TV) - AP(A) V| in u", proof_short(p),
-                          P, trailing ? "trailing" : "centred");
         }
+        proof_measured(worst / proof_u(p), 16, "%s, P = 1 .. %d, %s: |A (TV) - AP(A) V| in u", proof_short(p),
+                       MAX_P, trailing ? "trailing" : "centred");
+    }
 }
 
 // Pooled, then cut at j <= i.
@@ -77,9 +79,9 @@ static void a_cut_map_is_no_fixed_filter(void **state) {
             if (i == L - 1)
                 moved = proof_largest(moved, fabs(cut - centred)); // nothing lies beyond the last row
         }
-    proof_at_most(off, 1e-14, "pooled and cut: distance from its own form");
-    proof_at_least(centred_off, 0.05, "pooled and cut: distance from the box filter, which sees ahead");
-    proof_at_most(moved, 1e-15, "pooled and cut: the same at the last row, which has no future");
+    proof_measured(off, 1.8e-15, "pooled and cut: distance from its own form");
+    proof_measured_least(centred_off, 0.07, "pooled and cut: distance from the box filter, which sees ahead");
+    proof_at_most(moved, 0, "pooled and cut: the same at the last row, which has no future");
 }
 
 int main(void) {

@@ -36,9 +36,9 @@ static void erratum_01_pooling_leaks(void **state) {
             v[t * D] -= 1;
         }
     }
-    proof_at_least(moved[0][ROW + 1], 0.01, "centred, P = 5: row 9 moves with v_10 by");
-    proof_at_least(moved[0][ROW + 2], 0.01, "centred, P = 5: row 9 moves with v_11 by");
-    proof_at_most(moved[0][ROW + 3], 1e-15, "centred, P = 5: row 9 moves with v_12 by");
+    proof_measured_least(moved[0][ROW + 1], 0.02, "centred, P = 5: row 9 moves with v_10 by");
+    proof_measured_least(moved[0][ROW + 2], 0.01, "centred, P = 5: row 9 moves with v_11 by");
+    proof_at_most(moved[0][ROW + 3], 0, "centred, P = 5: row 9 moves with v_12 by");
     for (int n = 1; n < 3; n++) {
         double most = 0;
         for (int t = ROW + 1; t < L; t++) most = proof_largest(most, moved[n][t]);
@@ -73,8 +73,8 @@ static void erratum_02_decay_does_not_mask(void **state) {
     }
     proof_at_least(future, 0.8, "as printed: largest share of a row's weight that lies in its future");
     proof_at_most(left, 0, "logits above the diagonal -inf: largest weight there");
-    proof_at_most(off, 1e-14,
-                  "logits above the diagonal -inf: difference from the printed row's past, scaled to 1");
+    proof_measured(off, 2.2e-16,
+                   "logits above the diagonal -inf: difference from the printed row's past, scaled to 1");
     check_done();
 }
 
@@ -115,7 +115,8 @@ static void erratum_03_ranges(void **state) {
     }
     proof_at_most(inside, 0, "exp(-alpha) on [0, B], B = 1e-3: heads of 8 whose alpha lies in [0, B]");
     proof_at_least(lost, 1, "exp(-alpha) on [0, B]: heads whose output is not a number");
-    proof_at_least(least, 0.01, "exp(-alpha) on [0, B]: least difference of a head from plain attention");
+    proof_measured_least(least, 0.05,
+                         "exp(-alpha) on [0, B]: least difference of a head from plain attention");
     proof_at_most(first, 0, "exp(-alpha) on [exp(-B), 1]: difference of the first head from plain attention");
     double worst = 0, spacing = 0;
     for (size_t b = 0; b < CHECK_COUNT(bounds); b++) {
@@ -125,9 +126,10 @@ static void erratum_03_ranges(void **state) {
         for (int h = 1; h < H; h++)
             spacing = proof_largest(spacing, fabs(exp(-a[h - 1]) - exp(-a[h]) + expm1(-bounds[b]) / (H - 1)));
     }
+    // The smallest B: alpha is a logarithm of 1 - B, a few roundings of u / B.
     proof_at_most(worst, 1e-11,
                   "exp(-alpha) on [exp(-B), 1]: alpha's ends relative to 0 and B, B = 1e-4 .. 700");
-    proof_at_most(spacing, 1e-15, "exp(-alpha) on [exp(-B), 1]: unevenness of the spacing");
+    proof_measured(spacing, 3.4e-16, "exp(-alpha) on [exp(-B), 1]: unevenness of the spacing");
     check_done();
 }
 
@@ -145,7 +147,7 @@ static void erratum_04_signed_kernels(void **state) {
         for (int s = 0; s <= t; s++) want += kernel[s] * x[t - s];
         worst = proof_largest(worst, fabs(y[t] - want));
     }
-    proof_at_most(worst, 1e-14, "two heads: error");
+    proof_measured(worst, 8.8e-16, "two heads: error");
 }
 
 // 5. [Focus] Eq. 6 multiplies a bin's DFT by conj(H): a circular, time-reversed filter,
@@ -174,10 +176,9 @@ static void erratum_05_not_causal_in_a_bin(void **state) {
             }
         }
     }
-    proof_at_least(moved[0], 0.3, "as printed: an earlier output moves with a later input by");
+    proof_measured_least(moved[0], 0.4, "as printed: an earlier output moves with a later input by");
     proof_at_most(moved[1], 0, "the recurrence: an earlier output moves with a later input by");
-    proof_at_most(wrap, 1e-14,
-                  "the recurrence: residual of y_t = x_t - a1 y_{t-1} - a2 y_{t-2} within each bin");
+    proof_at_most(wrap, 0, "the recurrence: residual of y_t = x_t - a1 y_{t-1} - a2 y_{t-2} within each bin");
     check_done();
 }
 
@@ -195,7 +196,7 @@ static void erratum_06_sign(void **state) {
             off[minus] = proof_largest(off[minus], fabs(A * y[t - 1] + (C * B + D) * x[t] +
                                                         (minus ? -1 : 1) * A * D * x[t - 1] - y[t]));
     proof_at_least(off[0], 1, "as printed, + A D x_{t-1}: residual");
-    proof_at_most(off[1], 1e-14, "- A D x_{t-1}: residual");
+    proof_measured(off[1], 1.3e-15, "- A D x_{t-1}: residual");
     check_done();
 }
 
@@ -221,28 +222,28 @@ static double fastest_over_constant(double a1, double a2) {
 static void erratum_07_no_low_pass(void **state) {
     (void)state;
     proof_seed(7);
-    double radius = 0, least = INFINITY, off = 0;
+    int outside = 0;
+    double least = INFINITY, off = 0;
     for (int n = 0; n < 200000; n++) {
         const double a1 = check_uniform(0, 1), a2 = check_uniform(0, 1);
-        radius = proof_largest(radius, con_pole_radius(a1, a2));
+        outside += !(con_pole_radius(a1, a2) < 1);
         if (n >= 1000 || con_pole_radius(a1, a2) > 0.99) continue; // 0.99^4096 is below rounding
         const double gain = fastest_over_constant(a1, a2), eq_5 = (1 + a1 + a2) / (1 - a1 + a2);
         least = proof_smallest(least, gain);
         off = proof_largest(off, fabs(gain - eq_5) / eq_5);
     }
-    proof_at_least(1 - radius, 1e-9,
-                   "200000 filters of (0,1)^2: least distance of a pole from the unit circle");
-    proof_at_least(
-        least - 1, 1e-6,
+    proof_at_most(outside, 0, "200000 filters of (0,1)^2: those with a pole not inside the unit circle");
+    proof_measured_least(
+        least - 1, 1e-3,
         "filters run on both: gain at the highest frequency over that at frequency 0, less 1: the least");
-    proof_at_most(off, 1e-9, "the same ratio: relative difference from Eq. 5's");
+    proof_measured(off, 1e-14, "the same ratio: relative difference from Eq. 5's");
     // (0.5, 1.5) passes the Laplace test, Eq. 19, and diverges.
     const double b = 0.5, a = 1.5,
                  root = sqrt(proof_largest(b * b - 4 * a, 0)); // the root adds no real part below 0
     proof_at_most((-b + root) / (2 * a), -0.1, "(0.5, 1.5): the larger real part of Eq. 19");
     proof_at_least(con_pole_radius(b, a), 1.2, "(0.5, 1.5): pole radius");
     const double *y = response(b, a, 1, 0, 200);
-    proof_at_least(fabs(y[199]) + fabs(y[198]), 1e15, "(0.5, 1.5): response after 200 steps");
+    proof_measured_least(fabs(y[199]) + fabs(y[198]), 2e17, "(0.5, 1.5): response after 200 steps");
     // An average over the last few inputs, y_t = 0.1 x_t + 0.9 y_{t-1}: a1 = -0.9 is out of reach.
     proof_at_most(fastest_over_constant(-0.9, 0), 0.06, "the same ratio of a moving average with factor 0.9");
 }
@@ -273,6 +274,7 @@ static void erratum_08_evidence_is_near(void **state) {
             }
             if (in.release) in.release(in.data);
             config_free(c);
+            // Every second token is a key: 2 keys tokens in the mean, 28 keys with chance e^-14.
             proof_at_most(sum / 1000, 2.5 * keys, "%d keys, %d tokens: mean distance to the latest evidence",
                           keys, length);
             proof_at_most(farthest, 28 * keys, "%d keys, %d tokens: its largest among 1000 sequences", keys,
@@ -305,8 +307,8 @@ static void erratum_09_gate_matrix(void **state) {
         assert_int_equal(ref_chela_layer_fwd(u, z, printed, x, &w, &p), REF_OK);
         least = proof_smallest(least, difference(wanted, printed, L * D) / size);
     }
-    proof_at_least(least, 0.1,
-                   "as printed, the values wanted: least relative error of M over b_g in -10 .. 10");
+    proof_measured_least(least, 0.1,
+                         "as printed, the values wanted: least relative error of M over b_g in -10 .. 10");
     w.w_v = w.w_g = none, w.b_g = open; // the only printed layer with that gate
     least = INFINITY;
     for (double b = -10; b < 10; b += 0.01) {
@@ -332,7 +334,7 @@ static void erratum_10_fusing(void **state) {
     assert_int_equal(ref_short_sum_fwd(a, x, s3, sn, L, D, N), REF_OK);
     ref_short_fuse(fused, s3, sn, D, N);
     ref_conv_fwd(b, x, fused, 1, L, D, D, N, 0, D, D);
-    proof_at_most(difference(a, b, L * D), 1e-14, "short kernels fused: difference");
+    proof_measured(difference(a, b, L * D), 1.7e-15, "short kernels fused: difference");
     for (int c = 0; c < D; c++) // and K_l * K_s in one kernel
         for (int t = 0; t < L; t++)
             for (int s = 0; s < N && s <= t; s++) all[c * L + t] += fused[c * N + s] * kl[c * L + t - s];
@@ -342,8 +344,8 @@ static void erratum_10_fusing(void **state) {
     ref_long_conv_fwd(b, x, all, NULL, L, D, 0);
     double size = 0;
     for (int i = 0; i < L * D; i++) size = proof_largest(size, fabs(z[i]));
-    proof_at_least(difference(z, b, L * D) / size, 0.2,
-                   "all kernels fused: relative difference from K_l * SiLU(K_s * x)");
+    proof_measured_least(difference(z, b, L * D) / size, 0.2,
+                         "all kernels fused: relative difference from K_l * SiLU(K_s * x)");
     check_done();
 }
 
@@ -365,8 +367,9 @@ static void erratum_11_almost_all_filters(void **state) {
     assert_true(low < 0.75 && 0.75 < high); // the angle of (F_0, F_1): 3/4 of the circle
     proof_at_least(collide / 2000.0, 0.5,
                    "share of filters for which a at the start and a a are the same direction");
-    proof_at_least(distinct, 2000,
-                   "filters of 2000 that tell all pairs of this table apart once the first row is masked");
+    proof_measured_least(
+        distinct, 2000, // two may lie within the 1e-12 of a cosine
+        "filters of 2000 that tell all pairs of this table apart once the first row is masked");
 }
 
 // 12. [Focus] starts each bin anew. With this project's iir=carry, which does not, every frozen filter is
@@ -386,7 +389,7 @@ static void erratum_12_switching_diverges(void **state) {
     for (int t = 0; t < L; t++) reset = proof_largest(reset, fabs(y[t]));
     proof_at_most(proof_largest(con_pole_radius(0.9692, 0.99), con_pole_radius(0.1587, 0.99)), 0.995,
                   "pole radius of both filters");
-    proof_at_least(grown, 1e7, "carry: response to one impulse after 2048 steps");
+    proof_measured_least(grown, 2e7, "carry: response to one impulse after 2048 steps");
     proof_at_most(reset, 1.1, "state reset at each bin: largest response");
 }
 
@@ -424,8 +427,8 @@ static void erratum_13_which_ablation(void **state) {
     assert_int_equal(ref_las_heads_fwd(only_s, q, k, v, &row_s), REF_OK);
     proof_at_most(difference(las, only_l, L * D), 0,
                   "LaS without the smooth operator: difference from row L");
-    proof_at_least(difference(las, only_s, L * D), 0.05,
-                   "LaS without the smooth operator: difference from row S");
+    proof_measured_least(difference(las, only_s, L * D), 0.2,
+                         "LaS without the smooth operator: difference from row S");
     check_done();
 }
 
@@ -450,9 +453,9 @@ static void erratum_14_bits_per_character(void **state) {
         }
         proof_at_least(bits, 4, "%s: bits, from each probability", what[random]);
         proof_at_most(log2(sum) / L, 0.03, "%s: Eq. 33 with the cross-entropy of 512 letters", what[random]);
-        proof_at_most(log2(sum / L) / L, 0.03, "%s: Eq. 33 with its mean", what[random]);
-        proof_at_most(fabs(sum / L / log(2.0) - bits), 1e-12, "%s: error of mean cross-entropy / ln 2",
-                      what[random]);
+        proof_measured(log2(sum / L) / L, 0.006, "%s: Eq. 33 with its mean", what[random]);
+        proof_measured(fabs(sum / L / log(2.0) - bits), 2e-14, "%s: error of mean cross-entropy / ln 2",
+                       what[random]);
     }
     check_done();
 }
@@ -574,14 +577,15 @@ static void erratum_17_frequency(void **state) {
             wave = proof_largest(wave, fabs(pow(r, t) * sin((t + 1) * omega) / sin(omega) - y[t]));
     }
     proof_at_least(lost, 1000, "Eq. 20 at 1000 filters with Delta < 0: not a number");
-    proof_at_most(root, 1e-12, "sqrt(-Delta)/(2a) as the imaginary part: residual of a S^2 + b S + 1");
-    proof_at_most(wave, 1e-9,
-                  "a^(t/2) sin((t+1) w)/sin w, cos w = -b/(2 sqrt a): difference from the filter's answer");
+    proof_measured(root, 1.1e-15, "sqrt(-Delta)/(2a) as the imaginary part: residual of a S^2 + b S + 1");
+    proof_measured(wave, 5e-14,
+                   "a^(t/2) sin((t+1) w)/sin w, cos w = -b/(2 sqrt a): difference from the filter's answer");
     const double *y = response(0.5, 0.9, 1, 0, L);
     double late = 0;
     for (int t = L - 16; t < L; t++) late = proof_largest(late, fabs(y[t]));
-    proof_at_least(late / exp(-(L - 16) * 0.5 / (2 * 0.9)), 1000,
-                   "(0.5, 0.9): the answer at rows 48 to 63 over the largest that Eq. 21's decay leaves");
+    proof_measured_least(
+        late / exp(-(L - 16) * 0.5 / (2 * 0.9)), 3e4,
+        "(0.5, 0.9): the answer at rows 48 to 63 over the largest that Eq. 21's decay leaves");
     check_done();
 }
 
@@ -614,7 +618,7 @@ static void erratum_18_delay_of_theorem_2(void **state) {
         }
     }
     proof_at_least(least, 0.49, "F = D_{-1}, W = 40 I: least error over every recall sequence of 5 tokens");
-    proof_at_most(error[1], 1e-14, "F = 2 D_{-1}: largest error");
+    proof_measured(error[1], 1.8e-17, "F = 2 D_{-1}: largest error");
 }
 
 // Rows of size sigma, a landmark that fades: the width that Proposition 2 prints, and the one with sigma^2.
