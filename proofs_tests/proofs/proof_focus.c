@@ -82,9 +82,10 @@ static void frozen_filters_decay(void **state) {
             if (n == 1) theta[0] = 0, theta[1] = 1 - 0x1p-20;
             const double r = con_pole_radius(theta[0], theta[1]);
             proof_ok(con_focus_filter(y, x, theta, L, 1, 1, 0, p));
-            // Step s rounds by at most 3 u (|a_1 h_{s-1}| + |a_2 h_{s-2}|) <= 9 u s r^s g_s, where |a_1| <= 2 r,
-            // a_2 <= r^2 and |h_s| <= (s + 1) r^s g_s, and step t has t - s + 1 times r^{t-s} of it: g_t <=
-            // 1 + sum_s 9 u s (t - s + 1) g_s / (t + 1), whose powers of u t^2 are below e^(1.5 u t (t + 2))'s.
+            // Step s rounds by at most 3 u (|a_1 h_{s-1}| + |a_2 h_{s-2}|) <= 9 u s r^s g_s, where
+            // |a_1| <= 2 r, a_2 <= r^2 and |h_s| <= (s + 1) r^s g_s, and step t has t - s + 1 times r^{t-s}
+            // of it: g_t <= 1 + sum_s 9 u s (t - s + 1) g_s / (t + 1), whose powers of u t^2 are below those
+            // of e^(1.5 u t (t + 2)).
             // The kernel puts what is below 2^-96 of its two numbers of state to 0, every 64 rows: n rows later
             // that is 2^-95 (n + 2) r^n <= 2^-94 / (1 - r), of 64 such rows 2^-88 / (1 - r).
             const double settled = p == CON_FLOAT ? 0x1p-88 / (1 - r) : 1e-300;
