@@ -258,21 +258,24 @@ export const zoom = (page, name) =>
         name,
     );
 /** Words in these elements that begin on one line and end on another. */
-export const brokenWords = (page, selector) =>
-    page.$$eval(selector, (all) =>
-        all.flatMap((one) => {
-            const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
-            const found = [];
-            for (let text; (text = texts.nextNode());)
-                for (const { 0: word, index } of text.data.matchAll(/[\w.]+/g)) {
-                    const range = document.createRange();
-                    range.setStart(text, index);
-                    range.setEnd(text, index + word.length);
-                    const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
-                    if (lines.size > 1) found.push(word);
-                }
-            return found;
-        }),
+export const brokenWords = (page, selector, word = '[\\w.]+') =>
+    page.$$eval(
+        selector,
+        (all, word) =>
+            all.flatMap((one) => {
+                const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+                const found = [];
+                for (let text; (text = texts.nextNode());)
+                    for (const { 0: one, index } of text.data.matchAll(new RegExp(word, 'g'))) {
+                        const range = document.createRange();
+                        range.setStart(text, index);
+                        range.setEnd(text, index + one.length);
+                        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+                        if (lines.size > 1) found.push(one);
+                    }
+                return found;
+            }),
+        word,
     );
 /** Two frames: what watches sizes has been told, and has drawn. */
 const laidOut = (page) =>

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { pageModule } from '../bundle.mjs';
 import {
     at,
+    brokenWords,
     counts,
     eventually,
     fitsEverySize,
@@ -137,6 +138,9 @@ onPage(
         await says(page, verdict(0), 'No answer yet.');
         await says(page, '.exercises > .row [role=status]', '3 of 5 right.');
         await fitsEverySize(page, 'exercises');
+        // An answer in the address, a digest perhaps, is not broken in its middle.
+        await page.setViewport({ width: 390, height: 844 });
+        assert.deepEqual(await brokenWords(page, '.command code'), []);
         await isAccessible(page);
         const low = await page.$$eval('.exercises :is(button, input, select)', (all) =>
             all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.textContent),

@@ -44,7 +44,8 @@ function Row({ name, claim, needs, proved, errata, kinds, table }: Claim) {
                                     <div key={theorem.name}>
                                         <dt>
                                             <code>
-                                                {file}.{theorem.name}
+                                                {file}.<wbr />
+                                                {theorem.name}
                                             </code>
                                         </dt>
                                         <dd>
