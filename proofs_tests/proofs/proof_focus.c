@@ -86,8 +86,8 @@ static void frozen_filters_decay(void **state) {
             // |a_1| <= 2 r, a_2 <= r^2 and |h_s| <= (s + 1) r^s g_s, and step t has t - s + 1 times r^{t-s}
             // of it: g_t <= 1 + sum_s 9 u s (t - s + 1) g_s / (t + 1), whose powers of u t^2 are below those
             // of e^(1.5 u t (t + 2)).
-            // The kernel puts what is below 2^-96 of its two numbers of state to 0, every 64 rows: n rows later
-            // that is 2^-95 (n + 2) r^n <= 2^-94 / (1 - r), of 64 such rows 2^-88 / (1 - r).
+            // The kernel puts what is below 2^-96 of its two numbers of state to 0, every 64 rows: n rows
+            // later that is 2^-95 (n + 2) r^n <= 2^-94 / (1 - r), of 64 such rows 2^-88 / (1 - r).
             const double settled = p == CON_FLOAT ? 0x1p-88 / (1 - r) : 1e-300;
             for (int t = 0; t < L; t++) {
                 const double most = (t + 1) * pow(r, t) * exp(1.5 * proof_u(p) * t * (t + 2));
