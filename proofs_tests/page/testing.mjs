@@ -258,24 +258,24 @@ export const zoom = (page, name) =>
         name,
     );
 /** Words in these elements that begin on one line and end on another. */
-export const brokenWords = (page, selector, word = '[\\w.]+') =>
+export const brokenWords = (page, selector, pattern = '[\\w.]+') =>
     page.$$eval(
         selector,
-        (all, word) =>
+        (all, pattern) =>
             all.flatMap((one) => {
                 const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
                 const found = [];
                 for (let text; (text = texts.nextNode());)
-                    for (const { 0: one, index } of text.data.matchAll(new RegExp(word, 'g'))) {
+                    for (const { 0: word, index } of text.data.matchAll(new RegExp(pattern, 'g'))) {
                         const range = document.createRange();
                         range.setStart(text, index);
-                        range.setEnd(text, index + one.length);
+                        range.setEnd(text, index + word.length);
                         const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
-                        if (lines.size > 1) found.push(one);
+                        if (lines.size > 1) found.push(word);
                     }
                 return found;
             }),
-        word,
+        pattern,
     );
 /** Two frames: what watches sizes has been told, and has drawn. */
 const laidOut = (page) =>

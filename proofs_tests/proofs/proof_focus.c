@@ -9,9 +9,10 @@
 //   |y| <= max|x| / (1 - s).
 // Model: con_focus_filter: smx_iir (causal, carry), and the oracle.
 // Check: pole radius < 1 where and only where |a_2| < 1 and |a_1| < 1 + a_2; |h_t| <= (t + 1) r^t, since h_t
-//   is a sum of t + 1 products of t poles, times e^(1.5 u t (t + 2)) for the roundings that the steps before
-//   it hand on; the counter-example's growth; the bound 1/(1 - s) against inputs
-//   that work for it; the residual of the recurrence; the kernel's Theta from sigma and tanh, in u.
+//   is a sum of t + 1 products of t poles, with a factor e^(1.5 u t (t + 2)) for the rounding errors that add
+//   up, and in float32 2^-88 / (1 - r) for the state that the kernel takes as 0; the counter-example's growth;
+//   the bound 1/(1 - s) against inputs that work for it; order 1 against the diagonal layer relative to the
+//   sum of absolute terms, measured; the kernel's Theta from sigma and tanh, in u.
 #include "proof.h"
 
 static void triangle_is_the_unit_disc(void **state) {
@@ -35,7 +36,7 @@ static void triangle_is_the_unit_disc(void **state) {
     smx_theta_fwd(corner, corner, 2, 0);
     const double held = 1 - sqrt(1 - 0x1p-20),
                  off = 1 - con_pole_radius((double)corner[0], (double)corner[1]);
-    // Either is a difference from 1 rounded to 2^-53, of 2^-21.
+    // Both are about 2^-21, and off by at most 2^-53: each by 2^-32 of itself.
     proof_at_most(fabs(off / held - 1), 0x1p-31,
                   "sigma(40), sigma(40): distance of its poles from it over 2^-21");
 }
@@ -86,16 +87,16 @@ static void frozen_filters_decay(void **state) {
             // |a_1| <= 2 r, a_2 <= r^2 and |h_s| <= (s + 1) r^s g_s, and step t has t - s + 1 times r^{t-s}
             // of it: g_t <= 1 + sum_s 9 u s (t - s + 1) g_s / (t + 1), whose powers of u t^2 are below those
             // of e^(1.5 u t (t + 2)).
-            // The kernel puts what is below 2^-96 of its two numbers of state to 0, every 64 rows: n rows
-            // later that is 2^-95 (n + 2) r^n <= 2^-94 / (1 - r), of 64 such rows 2^-88 / (1 - r).
+            // Every 64 rows the float32 kernel sets each of its two numbers of state to 0 if it is below 2^-96
+            // (smx_settle). n rows later this is an error of at most 2^-95 (n + 2) r^n <= 2^-94 / (1 - r); 64
+            // times in 4096 rows, 2^-88 / (1 - r).
             const double settled = p == CON_FLOAT ? 0x1p-88 / (1 - r) : 1e-300;
             for (int t = 0; t < L; t++) {
                 const double most = (t + 1) * pow(r, t) * exp(1.5 * proof_u(p) * t * (t + 2));
                 worst = proof_largest(worst, fabs(y[t]) / (most + settled));
             }
         }
-        proof_at_most(worst, 1 + 1e-6,
-                      "%s: largest |h_t| / ((t + 1) r^t e^(1.5 u t (t + 2))), 60 filters, 4096 steps",
+        proof_at_most(worst, 1 + 1e-6, "%s: largest |h_t| over its bound, 60 filters, 4096 steps",
                       proof_short(p));
     }
 }

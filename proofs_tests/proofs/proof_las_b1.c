@@ -22,7 +22,7 @@ typedef struct {
     const char *name;
     double slack;
     unsigned flags;
-    double most[2]; // in u, float32 and double; 0: weights 0 and 1, or values 0, nothing is rounded
+    double most[2]; // in u, float32 and double; 0: weights are 0 and 1 once those below e^-41.5 are dropped
 } kind;
 static const kind kinds[] = {
     {"uniform taps", 0, 0, {17, 17}},

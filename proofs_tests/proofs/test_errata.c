@@ -126,7 +126,7 @@ static void erratum_03_ranges(void **state) {
         for (int h = 1; h < H; h++)
             spacing = proof_largest(spacing, fabs(exp(-a[h - 1]) - exp(-a[h]) + expm1(-bounds[b]) / (H - 1)));
     }
-    // The smallest B: alpha is a logarithm of 1 - B, a few roundings of u / B.
+    // At B = 1e-4 alpha is the logarithm of about 1 - B: relative to B, a rounding is u / B = 1.1e-12.
     proof_at_most(worst, 1e-11,
                   "exp(-alpha) on [exp(-B), 1]: alpha's ends relative to 0 and B, B = 1e-4 .. 700");
     proof_measured(spacing, 3.4e-16, "exp(-alpha) on [exp(-B), 1]: unevenness of the spacing");
@@ -274,7 +274,8 @@ static void erratum_08_evidence_is_near(void **state) {
             }
             if (in.release) in.release(in.data);
             config_free(c);
-            // Every second token is a key: 2 keys tokens in the mean, 28 keys with chance e^-14.
+            // Every second token is a key, one of `keys`: the mean distance is 2 keys tokens, and one of more
+            // than 28 keys has a probability of e^-14.
             proof_at_most(sum / 1000, 2.5 * keys, "%d keys, %d tokens: mean distance to the latest evidence",
                           keys, length);
             proof_at_most(farthest, 28 * keys, "%d keys, %d tokens: its largest among 1000 sequences", keys,
@@ -368,7 +369,7 @@ static void erratum_11_almost_all_filters(void **state) {
     proof_at_least(collide / 2000.0, 0.5,
                    "share of filters for which a at the start and a a are the same direction");
     proof_measured_least(
-        distinct, 2000, // two may lie within the 1e-12 of a cosine
+        distinct, 2000, // measured: two directions of some draw may be closer than a cosine of 1 - 1e-12
         "filters of 2000 that tell all pairs of this table apart once the first row is masked");
 }
 

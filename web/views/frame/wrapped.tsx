@@ -1,4 +1,4 @@
-// wrapped.tsx: a path or an address in lines that end between folders, keys, words or answers, not inside one.
+// wrapped.tsx: a path or an address whose lines end between folders, keys, words or answers.
 import { Fragment } from 'preact';
 
 export const Wrapped = ({ text }: { text: string }) => (
