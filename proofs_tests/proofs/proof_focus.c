@@ -9,10 +9,10 @@
 //   |y| <= max|x| / (1 - s).
 // Model: con_focus_filter: smx_iir (causal, carry), and the oracle.
 // Check: pole radius < 1 where and only where |a_2| < 1 and |a_1| < 1 + a_2; |h_t| <= (t + 1) r^t, since h_t
-//   is a sum of t + 1 products of t poles, with a factor e^(1.5 u t (t + 2)) for the rounding errors that add
-//   up, and in float32 2^-88 / (1 - r) for the state that the kernel takes as 0; the counter-example's growth;
-//   the bound 1/(1 - s) against inputs that work for it; order 1 against the diagonal layer relative to the
-//   sum of absolute terms, measured; the kernel's Theta from sigma and tanh, in u.
+//   is a sum of t + 1 products of t poles, with a factor e^(1.5 u t (t + 2)) for rounding errors that add
+//   up, and in float32 2^-88 / (1 - r) for the state that the kernel takes as 0; the counter-example's
+//   growth; the bound 1/(1 - s) against inputs that work for it; order 1 against the diagonal layer relative
+//   to the sum of absolute terms, measured; the kernel's Theta from sigma and tanh, in u.
 #include "proof.h"
 
 static void triangle_is_the_unit_disc(void **state) {
@@ -87,9 +87,9 @@ static void frozen_filters_decay(void **state) {
             // |a_1| <= 2 r, a_2 <= r^2 and |h_s| <= (s + 1) r^s g_s, and step t has t - s + 1 times r^{t-s}
             // of it: g_t <= 1 + sum_s 9 u s (t - s + 1) g_s / (t + 1), whose powers of u t^2 are below those
             // of e^(1.5 u t (t + 2)).
-            // Every 64 rows the float32 kernel sets each of its two numbers of state to 0 if it is below 2^-96
-            // (smx_settle). n rows later this is an error of at most 2^-95 (n + 2) r^n <= 2^-94 / (1 - r); 64
-            // times in 4096 rows, 2^-88 / (1 - r).
+            // Every 64 rows the float32 kernel sets each of its two numbers of state to 0 if it is below
+            // 2^-96 (smx_settle). n rows later this is an error of at most 2^-95 (n + 2) r^n <=
+            // 2^-94 / (1 - r); 64 times in 4096 rows, 2^-88 / (1 - r).
             const double settled = p == CON_FLOAT ? 0x1p-88 / (1 - r) : 1e-300;
             for (int t = 0; t < L; t++) {
                 const double most = (t + 1) * pow(r, t) * exp(1.5 * proof_u(p) * t * (t + 2));
