@@ -153,6 +153,7 @@ SMX_INLINE vf vf_sigmoid(vf x) {
 }
 
 // tanh(x): 1.4 ULP, all floats. Odd polynomial below 5/8, else 1 - 2/(e^{2|x|} + 1) with the sign put back.
+// Within 1.51 2^-24 |tanh x| below 5/8, 3.81 2^-24 |tanh x| up to |x| = 43.5: proved, rocq/Tanh.v.
 SMX_INLINE vf vf_tanh(vf x) {
     vf a = vf_abs(x), z = x * x;
     vf p = vf_set(-5.70498872745e-3f);

@@ -1,5 +1,5 @@
 // test_vmath.c: the bounds that vmath.h states, by a sweep over bit patterns against double libm, and the
-// special values; what rocq/Exp.v, rocq/Sigmoid.v and rocq/Log.v prove.
+// special values; what rocq/Exp.v, Sigmoid.v, Tanh.v and Log.v prove.
 #include "proofs_tests/support/check.h"
 
 // Spacing of floats at y, FLT_MIN's spacing below it.
@@ -253,6 +253,7 @@ static void sigmoid_and_tanh_are_the_models(void **state) {
     (void)state;
     is_the_model("proofs_tests/rocq/Sigmoid.v", "sigmoid_points", 10, smx_sigmoid_fwd);
     is_the_model("proofs_tests/rocq/Sigmoid.v", "tanh_points", 7, smx_tanh_fwd);
+    is_the_model("proofs_tests/rocq/Tanh.v", "small_points", 21, smx_tanh_fwd);
 }
 
 static void log_is_the_model(void **state) {
@@ -286,6 +287,7 @@ static void proved(const char *name, void (*kernel)(float *, const float *, size
 static void proved_bounds(void **state) {
     (void)state;
     proved("sigmoid", smx_sigmoid_fwd, sigmoid, -87.0, 86.0, 3.49);
+    proved("tanh below 5/8", smx_tanh_fwd, tanh, -0x1.3ffffep-1, 0x1.3ffffep-1, 1.51);
     proved("tanh from 5/8 on", smx_tanh_fwd, tanh, 0.625, 43.5, 3.81);
     proved("tanh to -5/8", smx_tanh_fwd, tanh, -43.5, -0.625, 3.81);
     proved("log beside 1", smx_log_fwd, log, 0.5, 2.0, 1.72);

@@ -16,7 +16,7 @@
 From Coq Require Import Reals ZArith List Lra Lia.
 From Flocq Require Import Core BinarySingleNaN.
 From Interval Require Import Tactic.
-From Seqmix Require Import Bounds Rounding.
+From Seqmix Require Import Bounds Rounding TileSums Binary32.
 Import Over_integers ListNotations.
 Open Scope R_scope.
 
@@ -24,10 +24,6 @@ Open Scope R_scope.
 
 (* ---- The kernel, operation by operation ---- *)
 
-Definition sub : float -> float -> float := @Bminus 24 128 p24 e128 mode_NE.
-
-(* The literals, each the float nearest to what the C says: m 2^e. *)
-Notation literal m e := (@B754_finite 24 128 false m e eq_refl).
 Definition log2_e : float := literal 12102203 (-23).      (* 1.44269504f *)
 Definition ln2_high : float := literal 11629056 (-24).    (* 0.693145751953125f *)
 Definition ln2_low : float := literal 12566158 (-43).     (* 1.42860677e-6f *)
@@ -36,7 +32,6 @@ Definition p3 : float := literal 8985927 (-30).           (* 0.00836879668f *)
 Definition p2 : float := literal 11185275 (-28).          (* 0.0416683958f *)
 Definition p1 : float := literal 11184712 (-26).          (* 0.1666652f *)
 Definition p0 : float := literal 16777214 (-25).          (* 0.499999934f *)
-Definition one : float := literal 8388608 (-23).          (* 1.0f *)
 Definition round_magic : float := literal 12582912 0.     (* 12582912.0f *)
 
 (* rests *)
@@ -50,49 +45,11 @@ Definition poly (r : float) : float := add (mul (add (mul (add (mul (add (mul p4
 Definition exp_of_rest (c : float) : float :=
   let r := rest c in add (add (high c) (sub (mul (mul (poly r) r) r) (low c))) one.
 
-(* power_of_two: the word of a positive normal float, shifted. *)
-Definition word (x : float) : Z :=
-  match x with B754_finite false m e _ => Z.pos m + (e + 149) * 2 ^ 23 | _ => 0 end.
-Definition float_of_word (w : Z) : float :=
-  binary_normalize 24 128 p24 e128 mode_NE (w mod 2 ^ 23 + 2 ^ 23) (w / 2 ^ 23 - 150) false.
+(* The word, shifted. *)
 Definition power_of_two (magic : float) : float :=
   float_of_word (((word magic + 127) * 2 ^ 23) mod 2 ^ 32).
 
 Definition exp_between (c : float) : float := mul (exp_of_rest c) (power_of_two (magic c)).
-
-(* ---- One rounding ---- *)
-
-Definition rnd : R -> R := round radix2 (FLT_exp (-149) 24) ZnearestE.
-
-Lemma rnd_bpow e x : (-125 <= e)%Z -> Rabs x <= bpow radix2 e -> Rabs (rnd x - x) <= bpow radix2 (e - 25).
-Proof.
-  intros He Hx. unfold rnd. destruct (Req_dec (Rabs x) (bpow radix2 e)) as [E | E].
-  - rewrite round_generic; [rewrite Rminus_diag_eq, Rabs_R0 by easy; apply bpow_ge_0 | apply valid_rnd_N |].
-    apply generic_format_abs_inv. rewrite E. apply generic_format_bpow. unfold FLT_exp. lia.
-  - eapply Rle_trans; [apply error_le_half_ulp; now apply FLT_exp_valid |].
-    replace (e - 25)%Z with (-1 + (e - 24))%Z by lia. rewrite bpow_plus.
-    change (bpow radix2 (-1)) with (/ 2). apply Rmult_le_compat_l; [lra |].
-    destruct (Req_dec x 0) as [-> | Z].
-    + rewrite ulp_FLT_small by (try easy; rewrite Rabs_R0; apply bpow_gt_0). apply bpow_le. lia.
-    + rewrite ulp_neq_0 by easy. apply bpow_le. unfold cexp, FLT_exp.
-      assert (mag radix2 x <= e)%Z by (apply mag_le_bpow; [easy | lra]). lia.
-Qed.
-
-Lemma bpow_inverse n : bpow radix2 (- Z.of_nat n) = / 2 ^ n.
-Proof. rewrite bpow_opp, <- IZR_Zpower by lia. rewrite <- pow_IZR. easy. Qed.
-
-Lemma rnd_close n m x : (n <= 125)%nat -> m = (n + 25)%nat -> Rabs x <= / 2 ^ n ->
-  exists d, rnd x = x + d /\ Rabs d <= / 2 ^ m.
-Proof.
-  intros Hn -> Hx. exists (rnd x - x). split; [ring |]. rewrite <- bpow_inverse in *.
-  replace (- Z.of_nat (n + 25))%Z with (- Z.of_nat n - 25)%Z by lia. apply rnd_bpow; [lia | easy].
-Qed.
-
-Lemma rnd_close_2 x : Rabs x <= 2 -> exists d, rnd x = x + d /\ Rabs d <= / 2 ^ 24.
-Proof.
-  intros Hx. exists (rnd x - x). split; [ring |].
-  change (/ 2 ^ 24) with (/ 2 ^ Z.to_nat 24). rewrite <- bpow_inverse. apply (rnd_bpow 1); [lia |]. exact Hx.
-Qed.
 
 (* ---- The polynomial ---- *)
 
@@ -124,29 +81,9 @@ Definition rounded_poly (r : R) : R :=
   rnd (rnd (rnd (rnd (rnd (rnd (rnd (rnd (B2R p4 * r) + B2R p3) * r) + B2R p2) * r) + B2R p1) * r) + B2R p0).
 Definition rounded (h l r : R) : R := rnd (rnd (h + rnd (rnd (rnd (rounded_poly r * r) * r) - l)) + 1).
 
-(* Replaces the innermost rounding by its argument and an error of at most 2^-(n + 25), for the largest n up
-   to the one given for which the argument is seen to be at most 2^-n. *)
-Ltac one_rounding d n :=
-  match goal with |- context [rnd ?x] =>
-    lazymatch x with
-    | context [rnd _] => fail
-    | _ => let E := fresh "E" in let H := fresh "H" in
-      let m := eval vm_compute in (n + 25)%nat in
-      destruct (rnd_close n m x) as (d & E & H);
-      [ lia | reflexivity | interval with (i_prec 40) | rewrite E; clear E; apply Rabs_le_inv in H ]
-    end
-  end.
-Ltac rounding d n := first [ one_rounding d n | lazymatch n with S ?k => rounding d k end ].
-
-Ltac last_rounding d :=
-  first [ one_rounding d 0%nat
-        | match goal with |- context [rnd ?x] => let E := fresh "E" in let H := fresh "H" in
-            destruct (rnd_close_2 x) as (d & E & H);
-            [ interval with (i_prec 40) | rewrite E; clear E; apply Rabs_le_inv in H ] end ].
-
 (* w, of which e^w is wanted: r is h - l but for dh, and w is h - l but for dl. *)
 Definition close_on (a b : R) : Prop := forall r l dh dl,
-  a <= r <= b -> Rabs l <= 0.000182 -> Rabs dh <= / 2 ^ 26 -> Rabs dl <= 1.5e-11 ->
+  a <= r <= b -> Rabs l <= 0.000183 -> Rabs dh <= / 2 ^ 26 -> Rabs dl <= 1.5e-11 ->
   Rabs (rounded (r + l + dh) l r - exp (r + dh + dl)) <= 1.48 * / 2 ^ 24 * exp (r + dh + dl).
 
 Lemma abs_of_five a b c d e : Rabs (a + b + c + d + e) <= Rabs a + Rabs b + Rabs c + Rabs d + Rabs e.
@@ -205,97 +142,6 @@ Proof.
   destruct (Rle_lt_dec r 0.1); [apply piece_3; lra | apply piece_4; lra].
 Qed.
 
-(* ---- Floats as integers times powers of two; what is exact ---- *)
-
-Notation format := (generic_format radix2 (FLT_exp (-149) 24)).
-
-Lemma rnd_exact x : format x -> rnd x = x.
-Proof. intros. now apply round_generic; [apply valid_rnd_N |]. Qed.
-
-Lemma format_float (a : float) : format (B2R a).
-Proof. apply (generic_format_B2R 24 128). Qed.
-
-Lemma format_scaled n e : (Z.abs n < 2 ^ 24)%Z -> (-149 <= e)%Z -> format (IZR n * bpow radix2 e).
-Proof. intros Hn He. apply generic_format_FLT. now exists (Float radix2 n e). Qed.
-
-Lemma float_scaled (a : float) j : is_finite a = true -> bpow radix2 (j - 1) <= Rabs (B2R a) ->
-  exists n e, B2R a = IZR n * bpow radix2 e /\ (Z.abs n < 2 ^ 24)%Z /\ (j - 24 <= e)%Z.
-Proof.
-  intros F Hj. destruct a as [s | s | | s m e B]; try discriminate.
-  - simpl in Hj. rewrite Rabs_R0 in Hj. pose proof (bpow_gt_0 radix2 (j - 1)). lra.
-  - exists (cond_Zopp s (Z.pos m)), e. split; [easy |].
-    pose proof B as B'. unfold SpecFloat.bounded in B'. apply andb_prop in B' as [Bc _].
-    pose proof (canonical_canonical_mantissa 24 128 s m e Bc) as Hc. unfold canonical in Hc. simpl Fexp in Hc.
-    assert (j <= mag radix2 (B2R (B754_finite s m e B)))%Z by now apply mag_ge_bpow.
-    split.
-    + rewrite abs_cond_Zopp. simpl Z.abs.
-      unfold SpecFloat.canonical_mantissa in Bc. apply Zeq_bool_eq in Bc.
-      rewrite Digits.Zpos_digits2_pos in Bc. unfold SpecFloat.fexp, SpecFloat.emin in Bc.
-      pose proof (Digits.Zpower_gt_Zdigits radix2 24 (Z.pos m)) as D.
-      change (Z.abs (Z.pos m)) with (Z.pos m) in D. change (radix2 ^ 24)%Z with (2 ^ 24)%Z in D. apply D. lia.
-    + rewrite Hc. change (SpecFloat.fexp 24 128) with (FLT_exp (-149) 24). unfold cexp, FLT_exp.
-      change (F2R _) with (B2R (B754_finite s m e B)). lia.
-Qed.
-
-(* ---- One operation ---- *)
-
-Definition fits (e : Z) (a : float) : Prop := is_finite a = true /\ Rabs (B2R a) <= bpow radix2 e.
-
-Lemma rnd_le e x : (-149 <= e)%Z -> Rabs x <= bpow radix2 e -> Rabs (rnd x) <= bpow radix2 e.
-Proof.
-  intros He Hx. apply abs_round_le_generic; [now apply FLT_exp_valid | apply valid_rnd_N | | easy].
-  apply generic_format_bpow. unfold FLT_exp. lia.
-Qed.
-
-Lemma no_overflow e x : (-149 <= e <= 100)%Z -> Rabs x <= bpow radix2 e ->
-  Rlt_bool (Rabs (round radix2 (SpecFloat.fexp 24 128) (round_mode mode_NE) x)) (bpow radix2 128) = true.
-Proof.
-  intros He Hx. apply Rlt_bool_true. apply Rle_lt_trans with (bpow radix2 e).
-  - apply (rnd_le e x); [lia | easy].
-  - apply bpow_lt. lia.
-Qed.
-
-Lemma add_fits e a b : (-149 <= e <= 99)%Z -> fits e a -> fits e b ->
-  B2R (add a b) = rnd (B2R a + B2R b) /\ fits (1 + e) (add a b).
-Proof.
-  intros He [Fa Ba] [Fb Bb].
-  assert (H : Rabs (B2R a + B2R b) <= bpow radix2 (1 + e)).
-  { rewrite bpow_plus. change (bpow radix2 1) with 2. pose proof (Rabs_triang (B2R a) (B2R b)). lra. }
-  pose proof (@Bplus_correct 24 128 p24 e128 mode_NE a b Fa Fb) as C.
-  rewrite (no_overflow (1 + e)) in C by (lia || easy). destruct C as (V & F & _). fold (add a b) in V, F.
-  split; [exact V |]. split; [exact F |]. rewrite V. apply rnd_le; [lia | exact H].
-Qed.
-
-Lemma sub_fits e a b : (-149 <= e <= 99)%Z -> fits e a -> fits e b ->
-  B2R (sub a b) = rnd (B2R a - B2R b) /\ fits (1 + e) (sub a b).
-Proof.
-  intros He [Fa Ba] [Fb Bb].
-  assert (H : Rabs (B2R a - B2R b) <= bpow radix2 (1 + e)).
-  { rewrite bpow_plus. change (bpow radix2 1) with 2. unfold Rminus.
-    pose proof (Rabs_triang (B2R a) (- B2R b)). rewrite Rabs_Ropp in *. lra. }
-  pose proof (@Bminus_correct 24 128 p24 e128 mode_NE a b Fa Fb) as C.
-  rewrite (no_overflow (1 + e)) in C by (lia || easy). destruct C as (V & F & _). fold (sub a b) in V, F.
-  split; [exact V |]. split; [exact F |]. rewrite V. apply rnd_le; [lia | exact H].
-Qed.
-
-Lemma mul_bounded e a b : (-149 <= e <= 100)%Z -> is_finite a = true -> is_finite b = true ->
-  Rabs (B2R a * B2R b) <= bpow radix2 e -> B2R (mul a b) = rnd (B2R a * B2R b) /\ fits e (mul a b).
-Proof.
-  intros He Fa Fb H. pose proof (@Bmult_correct 24 128 p24 e128 mode_NE a b) as C.
-  rewrite (no_overflow e) in C by (lia || easy). destruct C as (V & F & _). fold (mul a b) in V, F.
-  split; [exact V |]. split; [now rewrite F, Fa, Fb |]. rewrite V. apply rnd_le; [lia | exact H].
-Qed.
-
-Lemma mul_fits e f a b : (-149 <= e + f <= 100)%Z -> fits e a -> fits f b ->
-  B2R (mul a b) = rnd (B2R a * B2R b) /\ fits (e + f) (mul a b).
-Proof.
-  intros He [Fa Ba] [Fb Bb]. apply mul_bounded; try easy.
-  rewrite Rabs_mult, bpow_plus. apply Rmult_le_compat; (apply Rabs_pos || easy).
-Qed.
-
-Lemma fits_more e f a : (e <= f)%Z -> fits e a -> fits f a.
-Proof. intros H [F B]. split; [easy |]. eapply Rle_trans; [apply B |]. now apply bpow_le. Qed.
-
 (* ---- k ---- *)
 
 Lemma word_of_integer (a : float) : is_finite a = true -> bpow radix2 23 <= B2R a < bpow radix2 24 ->
@@ -313,9 +159,6 @@ Proof.
   - exfalso. assert (B2R (B754_finite true m 0 B) < 0) by (apply F2R_lt_0; easy). lra.
   - exists (Z.pos m). split; [simpl; unfold F2R; simpl; ring |]. reflexivity.
 Qed.
-
-Lemma power_IZR e : (0 <= e)%Z -> IZR (2 ^ e) = bpow radix2 e.
-Proof. exact (IZR_Zpower radix2 e). Qed.
 
 Lemma power_of_two_is k a : (-126 <= k <= 127)%Z -> word a = (12582912 + k + 149 * 2 ^ 23)%Z ->
   B2R (power_of_two a) = bpow radix2 k /\ is_finite (power_of_two a) = true.
@@ -342,31 +185,28 @@ Qed.
 
 Section One.
 Variable c : float.
-Hypotheses (finite : is_finite c = true) (range : -86 <= B2R c <= 88).
+Hypotheses (finite : is_finite c = true) (range : -86 <= B2R c <= 88.73).
 
-Lemma one_is : B2R one = 1.
-Proof. figures. lra. Qed.
-
-Lemma magic_is : exists k, (-124 <= k <= 127)%Z /\ is_finite (magic c) = true /\
+Lemma magic_is : exists k, (-124 <= k <= 128)%Z /\ is_finite (magic c) = true /\
   B2R (magic c) = IZR (12582912 + k) /\ word (magic c) = (12582912 + k + 149 * 2 ^ 23)%Z /\
   Rabs (B2R c - IZR k * ln 2) <= 0.34659.
 Proof.
   set (C := B2R c) in *.
-  assert (H1 : Rabs (C * B2R log2_e) <= bpow radix2 7) by (figures; interval with (i_prec 40)).
-  destruct (mul_bounded 7 c log2_e) as [V1 F1]; try easy.
-  pose proof (rnd_bpow 7 (C * B2R log2_e) ltac:(lia) H1) as E1. fold C in V1. rewrite <- V1 in E1.
+  assert (H1 : Rabs (C * B2R log2_e) <= bpow radix2 8) by (figures; interval with (i_prec 40)).
+  destruct (mul_bounded 8 c log2_e) as [V1 F1]; try easy.
+  pose proof (rnd_bpow 8 (C * B2R log2_e) ltac:(lia) H1) as E1. fold C in V1. rewrite <- V1 in E1.
   destruct F1 as [F1 B1].
   assert (M24 : fits 24 round_magic) by (split; [reflexivity | figures; interval with (i_prec 40)]).
   destruct (add_fits 24 (mul c log2_e) round_magic) as [V2 [F2 B2]]; try easy.
   { split; [easy |]. eapply Rle_trans; [apply B1 |]. now apply bpow_le. }
   fold (magic c) in V2, F2, B2. set (v := B2R (mul c log2_e)) in *.
-  assert (E1' : Rabs (v - C * B2R log2_e) <= / 2 ^ 18).
-  { eapply Rle_trans; [exact E1 |]. right. change (7 - 25)%Z with (- Z.of_nat 18)%Z. apply bpow_inverse. }
+  assert (E1' : Rabs (v - C * B2R log2_e) <= / 2 ^ 17).
+  { eapply Rle_trans; [exact E1 |]. right. change (8 - 25)%Z with (- Z.of_nat 17)%Z. apply bpow_inverse. }
   clear E1. apply Rabs_le_inv in E1'.
   assert (L2E : B2R log2_e = 12102203 / 8388608) by (figures; lra).
   assert (RM : B2R round_magic = 12582912) by (figures; lra).
   rewrite L2E in *. rewrite RM in *.
-  assert (Vv : -125 <= v <= 128) by lra.
+  assert (Vv : -125 <= v <= 128.1) by lra.
   assert (H2 : Rabs (v + 12582912) <= bpow radix2 24) by (apply Rabs_le; simpl; lra).
   pose proof (rnd_bpow 24 _ ltac:(lia) H2) as E2. rewrite <- V2 in E2.
   change (bpow radix2 (24 - 25)) with (/ 2) in E2. apply Rabs_le_inv in E2.
@@ -378,7 +218,7 @@ Proof.
       (C * (1 - 12102203 / 8388608 * ln 2)
        + ln 2 * ((C * (12102203 / 8388608) - v) + (v + 12582912 - IZR m))) by ring.
     set (a := C * (12102203 / 8388608) - v). set (b := v + 12582912 - IZR m).
-    assert (- / 2 ^ 18 <= a <= / 2 ^ 18) by (unfold a; lra). assert (- / 2 <= b <= / 2) by (unfold b; lra).
+    assert (- / 2 ^ 17 <= a <= / 2 ^ 17) by (unfold a; lra). assert (- / 2 <= b <= / 2) by (unfold b; lra).
     clearbody a b C. interval with (i_prec 60). }
   replace (12582912 + (m - 12582912))%Z with m by lia. repeat split; try easy.
   - apply Rabs_le_inv in N. apply le_IZR. apply Rnot_lt_le. intros L.
@@ -387,17 +227,17 @@ Proof.
       by (apply Rmult_le_compat_r; [interval with (i_prec 40) | easy]).
     assert (-125 * ln 2 <= -86.6) by interval with (i_prec 40). lra.
   - apply Rabs_le_inv in N. apply le_IZR. apply Rnot_lt_le. intros L.
-    assert (128 <= IZR (m - 12582912)) by (apply IZR_le; apply lt_IZR in L; lia).
-    assert (128 * ln 2 <= IZR (m - 12582912) * ln 2)
+    assert (129 <= IZR (m - 12582912)) by (apply IZR_le; apply lt_IZR in L; lia).
+    assert (129 * ln 2 <= IZR (m - 12582912) * ln 2)
       by (apply Rmult_le_compat_r; [interval with (i_prec 40) | easy]).
-    assert (88.7 <= 128 * ln 2) by interval with (i_prec 40). lra.
+    assert (89.1 <= 129 * ln 2) by interval with (i_prec 40). lra.
 Qed.
 
 (* high is exact. *)
-Lemma high_exact k : (-124 <= k <= 127)%Z -> Rabs (B2R c - IZR k * ln 2) <= 0.34659 ->
+Lemma high_exact k : (-124 <= k <= 128)%Z -> Rabs (B2R c - IZR k * ln 2) <= 0.34659 ->
   format (B2R c - IZR k * B2R ln2_high) /\ Rabs (B2R c - IZR k * B2R ln2_high) <= 0.3468.
 Proof.
-  intros Hk N. assert (KR : -124 <= IZR k <= 127) by (split; apply IZR_le; lia).
+  intros Hk N. assert (KR : -124 <= IZR k <= 128) by (split; apply IZR_le; lia).
   assert (Hh : B2R ln2_high = IZR 22713 * bpow radix2 (-15)) by (figures; simpl; lra).
   assert (L1 : Rabs (B2R c - IZR k * B2R ln2_high) <= 0.3468).
   { replace (B2R c - IZR k * B2R ln2_high) 
@@ -423,12 +263,13 @@ Proof.
     assert (-1 < k < 1)%Z by (split; apply lt_IZR; nra). lia.
 Qed.
 
-Theorem exp_error :
-  is_finite (exp_between c) = true /\
-  Rabs (B2R (exp_between c) - exp (B2R c)) <= 1.48 * u * exp (B2R c).
+Lemma parts : exists k, (-124 <= k <= 128)%Z /\ word (magic c) = (12582912 + k + 149 * 2 ^ 23)%Z /\
+  Rabs (B2R c - IZR k * ln 2) <= 0.34659 /\ is_finite (exp_of_rest c) = true /\
+  Rabs (B2R (exp_of_rest c) - exp (B2R c - IZR k * ln 2)) <= 1.48 * u * exp (B2R c - IZR k * ln 2) /\
+  0.7 <= B2R (exp_of_rest c) <= 1.5.
 Proof.
   destruct magic_is as (k & Hk & Fm & Vm & W & N).
-  assert (KR : -124 <= IZR k <= 127) by (split; apply IZR_le; lia).
+  assert (KR : -124 <= IZR k <= 128) by (split; apply IZR_le; lia).
   (* k *)
   assert (M24 : fits 24 round_magic) by (split; [reflexivity | figures; interval with (i_prec 40)]).
   assert (B24 : fits 24 (magic c)).
@@ -457,7 +298,7 @@ Proof.
   pose proof (rnd_bpow (-12) _ ltac:(lia) Lb) as El. rewrite <- Vl in El.
   change (-12 - 25)%Z with (- Z.of_nat 37)%Z in El. rewrite bpow_inverse in El.
   set (h := B2R (high c)) in *. set (l := B2R (low c)) in *.
-  assert (Hl : Rabs l <= 0.000182).
+  assert (Hl : Rabs l <= 0.000183).
   { apply Rabs_le_inv in El. set (z := l - IZR k * B2R ln2_low) in *.
     replace l with (IZR k * B2R ln2_low + z) by (unfold z; ring). clearbody z.
     figures. interval with (i_prec 60). }
@@ -512,48 +353,85 @@ Proof.
   destruct (add_fits 6 (add (high c) (sub a10 (low c))) one ltac:(lia) B12 K6) as [V13 B13].
   change (add (add (high c) (sub a10 (low c))) one) with (exp_of_rest c) in *.
   assert (VE : B2R (exp_of_rest c) = rounded h l r).
-  { rewrite V13, V12, V11, V10, V9, VP, one_is. reflexivity. }
+  { rewrite V13, V12, V11, V10, V9, VP, one_is_1. reflexivity. }
   pose proof (close_everywhere r l dh dl Hr Hl Hdh Hdl) as Close.
   replace (r + l + dh) with h in Close by (unfold dh; ring). rewrite Hw, <- VE in Close.
-  (* the power of two *)
-  destruct (power_of_two_is k (magic c) ltac:(lia) W) as [Vq Fq].
-  assert (Ew : exp (B2R c) = exp w * bpow radix2 k).
-  { replace (B2R c) with (w + IZR k * ln 2) by (unfold w; ring). rewrite exp_plus. f_equal.
-    rewrite bpow_exp. reflexivity. }
   assert (Size : 0.7 <= B2R (exp_of_rest c) <= 1.5).
   { apply Rabs_le_inv in Close, N. fold w in N.
     assert (0.705 <= exp w <= 1.42) by (split; interval with (i_prec 40)).
     assert (0 <= 1.48 * / 2 ^ 24 * exp w <= 0.001) by (split; interval with (i_prec 40)). lra. }
-  assert (Vy : B2R (exp_between c) = B2R (exp_of_rest c) * bpow radix2 k /\ is_finite (exp_between c) = true).
-  { pose proof (@Bmult_correct 24 128 p24 e128 mode_NE (exp_of_rest c) (power_of_two (magic c))) as C.
-    rewrite Vq in C.
-    assert (G : round radix2 (SpecFloat.fexp 24 128) (round_mode mode_NE)
-                  (B2R (exp_of_rest c) * bpow radix2 k)
-                = B2R (exp_of_rest c) * bpow radix2 k).
-    { apply (rnd_exact (B2R (exp_of_rest c) * bpow radix2 k)).
-      destruct (float_scaled (exp_of_rest c) 0) as (n & e & V & Hn & He); [exact (proj1 B13) | |].
-      - rewrite Rabs_pos_eq by lra. simpl. lra.
-      - rewrite V, Rmult_assoc, <- bpow_plus. apply format_scaled; lia. }
-    rewrite G in C. pose proof (bpow_gt_0 radix2 k).
-    rewrite Rlt_bool_true in C.
-    - destruct C as (V & F & _). split; [exact V |].
-      change (is_finite (exp_between c)
-              = (is_finite (exp_of_rest c) && is_finite (power_of_two (magic c)))%bool) in F.
-      rewrite F, Fq, (proj1 B13). reflexivity.
-    - rewrite Rabs_pos_eq by nra. apply Rlt_le_trans with (2 * bpow radix2 127); [| right; simpl; lra].
-      assert (bpow radix2 k <= bpow radix2 127) by (apply bpow_le; lia). nra. }
-  destruct Vy as [Vy Fy]. split; [exact Fy |]. rewrite Vy, Ew.
+  exists k. exact (conj Hk (conj W (conj N (conj (proj1 B13) (conj Close Size))))).
+Qed.
+
+(* A number and its power of two. *)
+Lemma scaled k : (-124 <= k <= 127)%Z -> word (magic c) = (12582912 + k + 149 * 2 ^ 23)%Z ->
+  is_finite (exp_of_rest c) = true -> 0.7 <= B2R (exp_of_rest c) <= 1.5 ->
+  B2R (exp_between c) = B2R (exp_of_rest c) * bpow radix2 k /\ is_finite (exp_between c) = true.
+Proof.
+  intros Hk W Fr Size. destruct (power_of_two_is k (magic c) ltac:(lia) W) as [Vq Fq].
+  pose proof (@Bmult_correct 24 128 p24 e128 mode_NE (exp_of_rest c) (power_of_two (magic c))) as C.
+  rewrite Vq in C.
+  assert (G : round radix2 (SpecFloat.fexp 24 128) (round_mode mode_NE)
+                (B2R (exp_of_rest c) * bpow radix2 k)
+              = B2R (exp_of_rest c) * bpow radix2 k).
+  { apply (rnd_exact (B2R (exp_of_rest c) * bpow radix2 k)).
+    destruct (float_scaled (exp_of_rest c) 0) as (n & e & V & Hn & He); [exact Fr | |].
+    - rewrite Rabs_pos_eq by lra. simpl. lra.
+    - rewrite V, Rmult_assoc, <- bpow_plus. apply format_scaled; lia. }
+  rewrite G in C. pose proof (bpow_gt_0 radix2 k).
+  rewrite Rlt_bool_true in C.
+  - destruct C as (V & F & _). split; [exact V |].
+    change (is_finite (exp_between c)
+            = (is_finite (exp_of_rest c) && is_finite (power_of_two (magic c)))%bool) in F.
+    rewrite F, Fq, Fr. reflexivity.
+  - rewrite Rabs_pos_eq by nra. apply Rlt_le_trans with (2 * bpow radix2 127); [| right; simpl; lra].
+    assert (bpow radix2 k <= bpow radix2 127) by (apply bpow_le; lia). nra.
+Qed.
+End One.
+
+Theorem exp_error : forall c, is_finite c = true -> -86 <= B2R c <= 88 ->
+  is_finite (exp_between c) = true /\
+  Rabs (B2R (exp_between c) - exp (B2R c)) <= 1.48 * u * exp (B2R c).
+Proof.
+  intros c F H. destruct (parts c F ltac:(lra)) as (k & Hk & W & N & Fr & Close & Size).
+  set (w := B2R c - IZR k * ln 2) in *.
+  assert (Ew : exp (B2R c) = exp w * bpow radix2 k).
+  { replace (B2R c) with (w + IZR k * ln 2) by (unfold w; ring). rewrite exp_plus. f_equal.
+    rewrite bpow_exp. reflexivity. }
+  assert (K : (k <= 127)%Z).
+  { assert (L : (k < 128)%Z); [| lia]. apply lt_IZR, Rnot_le_lt. intros L.
+    assert (128 * ln 2 <= IZR k * ln 2)
+      by (apply Rmult_le_compat_r; [interval with (i_prec 40) | easy]).
+    assert (88.7 <= 128 * ln 2) by interval with (i_prec 40). apply Rabs_le_inv in N. unfold w in N. lra. }
+  destruct (scaled c k ltac:(lia) W Fr Size) as [Vy Fy]. split; [exact Fy |]. rewrite Vy, Ew.
   rewrite <- Rmult_minus_distr_r, Rabs_mult, (Rabs_pos_eq (bpow _ _)) by apply bpow_ge_0.
   rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [apply bpow_ge_0 |]. exact Close.
 Qed.
-End One.
+
+(* Up to where k = 128 makes it infinite it is large. *)
+Lemma exp_large c : is_finite c = true -> 86 <= B2R c <= 88.73 ->
+  exp_between c = B754_infinity false \/ is_finite (exp_between c) = true /\ 2 ^ 100 <= B2R (exp_between c).
+Proof.
+  intros F H. destruct (parts c F ltac:(lra)) as (k & Hk & W & N & Fr & _ & Size). apply Rabs_le_inv in N.
+  destruct (Z.eq_dec k 128) as [-> | K].
+  - left. unfold exp_between, power_of_two. rewrite W.
+    replace (float_of_word _) with (B754_infinity false : float) by (vm_compute; reflexivity).
+    destruct (exp_of_rest c) as [s | s | | s m e B]; try discriminate; [simpl in Size; lra |].
+    destruct s; [| reflexivity]. exfalso.
+    assert (B2R (B754_finite true m e B) < 0) by (apply F2R_lt_0; easy). lra.
+  - right. destruct (scaled c k ltac:(lia) W Fr Size) as [-> Fy]. split; [exact Fy |].
+    assert (101 <= k)%Z.
+    { assert (L : (100 < k)%Z); [| lia]. apply lt_IZR, Rnot_le_lt. intros L.
+      assert (IZR k * ln 2 <= 100 * ln 2)
+        by (apply Rmult_le_compat_r; [interval with (i_prec 40) | easy]).
+      assert (100 * ln 2 <= 70) by interval with (i_prec 40). lra. }
+    apply Rle_trans with (0.7 * bpow radix2 101); [simpl; lra |].
+    apply Rmult_le_compat; [lra | apply bpow_ge_0 | lra | now apply bpow_le].
+Qed.
 
 (* ---- The exponential of a softmax ---- *)
 
 Definition floor : float := @B754_finite 24 128 true 10878976 (-18) eq_refl. (* -41.5f *)
-(* vf_lt and vf_max: of NaN, false and the second operand. *)
-Definition less (a b : float) : bool := match Bcompare a b with Some Lt => true | _ => false end.
-Definition larger (a b : float) : float := match Bcompare a b with Some Gt => a | _ => b end.
 Definition softmax_exp (x : float) : float := if less x floor then zero else exp_between (larger floor x).
 
 Theorem softmax_exp_error : forall x, is_finite x = true -> B2R x <= 88 ->
@@ -607,7 +485,6 @@ Definition points : list (Z * Z * Z) := [
   (-10111787, -17, 0x07D008BB);
   (-16460656, -18, 0x122A08F5)
 ]%Z.
-Definition float_of (m e : Z) : float := binary_normalize 24 128 p24 e128 mode_NE m e false.
 
 Theorem model_at_points : map (fun '(m, e, _) => word (exp_between (float_of m e))) points = map snd points.
 Proof. vm_compute. reflexivity. Qed.

@@ -18,7 +18,7 @@ From Coq Require Import Reals ZArith List Lra Lia.
 From Coquelicot Require Import Coquelicot.
 From Flocq Require Import Core BinarySingleNaN Plus_error Relative.
 From Interval Require Import Tactic.
-From Seqmix Require Import Bounds Rounding TileSums Exp SoftmaxRow Sigmoid.
+From Seqmix Require Import Bounds Rounding TileSums Binary32.
 Import Over_integers ListNotations.
 Open Scope R_scope.
 
@@ -26,7 +26,6 @@ Open Scope R_scope.
 
 (* ---- The kernel, operation by operation ---- *)
 
-Notation literal m e := (@B754_finite 24 128 false m e eq_refl).
 Definition least_normal : float := literal 8388608 (-149). (* 1.17549435e-38f *)
 Definition two_24 : float := literal 8388608 1.            (* 16777216.0f *)
 Definition half : float := literal 8388608 (-24).          (* 0.5f *)
@@ -113,39 +112,6 @@ Proof.
     unfold s. rewrite Rabs_mult, (Rabs_pos_eq (rest_of f)); [ring |].
     unfold rest_of. left. apply Rdiv_lt_0_compat; lra.
   - unfold slope. fold s. generalize (g (s * s)). intros G. unfold s, rest_of. field. lra.
-Qed.
-
-(* ---- Roundings ---- *)
-
-Lemma format_rnd x : generic_format radix2 (FLT_exp (-149) 24) (rnd x).
-Proof. apply generic_format_round; [now apply FLT_exp_valid | apply valid_rnd_N]. Qed.
-
-Lemma rnd_0 : rnd 0 = 0.
-Proof. apply round_0, valid_rnd_N. Qed.
-
-(* Of at least 2^e: a relative error, and at least that after. *)
-Lemma rnd_least e x : (-126 <= e)%Z -> bpow radix2 e <= Rabs x ->
-  exists d, rnd x = x * (1 + d) /\ - / 2 ^ 24 <= d <= / 2 ^ 24 /\ bpow radix2 e <= Rabs (rnd x).
-Proof.
-  intros He Hx.
-  destruct (relative_error_N_FLT_ex radix2 (-149) 24 eq_refl (fun x => negb (Z.even x)) x) as (d & Hd & E).
-  { eapply Rle_trans; [| exact Hx]. apply bpow_le. lia. }
-  rewrite half_ulp in Hd. apply Rabs_le_inv in Hd. exists d. split; [exact E | split; [exact Hd |]].
-  apply abs_round_ge_generic; [now apply FLT_exp_valid | apply valid_rnd_N | | exact Hx].
-  apply generic_format_bpow. unfold FLT_exp. lia.
-Qed.
-
-(* A sum or a difference of floats: a relative error. *)
-Lemma rnd_minus x y : generic_format radix2 (FLT_exp (-149) 24) x ->
-  generic_format radix2 (FLT_exp (-149) 24) y ->
-  exists d, rnd (x - y) = (x - y) * (1 + d) /\ - / 2 ^ 24 <= d <= / 2 ^ 24.
-Proof.
-  intros Fx Fy.
-  destruct (FLT_plus_error_N_ex radix2 (-149) 24 (fun x => negb (Z.even x)) x (- y))
-    as (d & Hd & R); [exact Fx | now apply generic_format_opp |].
-  exists d. split; [exact R |]. apply Rabs_le_inv. rewrite u_is_u_ro in Hd. pose proof u_positive.
-  eapply Rle_trans; [apply Hd |]. change (/ 2 ^ 24) with u. apply Rmult_le_reg_r with (1 + u); [lra |].
-  unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
 Qed.
 
 Definition rounded_g (z : R) : R :=
@@ -631,14 +597,6 @@ Proof.
 Qed.
 
 (* ---- The whole function ---- *)
-
-Lemma div_bounded e a b : (-149 <= e <= 100)%Z -> is_finite a = true -> B2R b <> 0 ->
-  Rabs (B2R a / B2R b) <= bpow radix2 e -> B2R (div a b) = rnd (B2R a / B2R b) /\ fits e (div a b).
-Proof.
-  intros He Fa Nb H. pose proof (@Bdiv_correct 24 128 p24 e128 mode_NE a b Nb) as C.
-  rewrite (no_overflow e) in C by (lia || easy). destruct C as (V & F & _). fold (div a b) in V, F.
-  split; [exact V |]. split; [now rewrite F |]. rewrite V. apply rnd_le; [lia | exact H].
-Qed.
 
 Lemma fits_up e f a : fits e a -> (e <= f)%Z -> fits f a.
 Proof. intros H L. now apply (fits_more e). Qed.

@@ -22,7 +22,7 @@
 
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core BinarySingleNaN Relative.
-From Seqmix Require Import Rounding TileSums Exp SoftmaxRow.
+From Seqmix Require Import Rounding TileSums Binary32 Exp SoftmaxRow.
 Open Scope R_scope.
 
 #[local] Existing Instance p24.

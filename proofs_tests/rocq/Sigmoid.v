@@ -5,7 +5,7 @@
    - for every float x with 5/8 <= |x| <= 43.5: |tanh(x) - exact| <= 3.81 u |exact|; above 5/8 the kernel
      computes 1 - 2 / (e^2|x| + 1) and puts the sign back;
    - at 17 points the models, run, give the words that test_vmath.c asks of the C.
-   Not covered: x outside these ranges, tanh's polynomial below 5/8, sin and cos (test_vmath.c measures
+   Not covered: x outside these ranges, tanh's polynomial below 5/8 (Tanh.v), sin and cos (test_vmath.c measures
    one float in 1,021 of all these, and in make test-all every float of their ranges), NaN, fast mode, and
    that a compiler keeps the operations as written (the points, and digests.txt).
    Kernels: vmath.h (vf_sigmoid, vf_tanh). Tested on floats in test_vmath.c. *)
@@ -13,7 +13,7 @@
 From Coq Require Import Reals ZArith List Lra Lia.
 From Flocq Require Import Core BinarySingleNaN.
 From Interval Require Import Tactic.
-From Seqmix Require Import Bounds Rounding TileSums Exp SoftmaxRow.
+From Seqmix Require Import Bounds Rounding TileSums Binary32 Exp SoftmaxRow.
 Import Over_integers ListNotations.
 Open Scope R_scope.
 
@@ -21,9 +21,6 @@ Open Scope R_scope.
 
 Definition ceiling : float := @B754_finite 24 128 false 11629079 (-17) eq_refl. (* 88.72283f *)
 Definition lowest : float := @B754_finite 24 128 true 11447375 (-17) eq_refl.   (* -87.33654f *)
-Definition two : float := @B754_finite 24 128 false 8388608 (-22) eq_refl.
-(* vf_min: of NaN the second operand. *)
-Definition smaller (a b : float) : float := match Bcompare a b with Some Lt => a | _ => b end.
 
 Definition sigmoid (x : float) : float :=
   div one (add one (exp_between (smaller ceiling (larger lowest (Bopp x))))).
@@ -34,9 +31,6 @@ Definition tanh_from_5_8 (x : float) : float :=
   if Bsign x then Bopp (tanh_of_size (Babs x)) else tanh_of_size (Babs x).
 
 (* ---- Sums and quotients that are finite ---- *)
-
-Lemma two_is_2 : B2R two = 2.
-Proof. unfold two, B2R, F2R. simpl. lra. Qed.
 
 Lemma big x : Rabs x <= bpow radix2 127 -> Rlt_bool (Rabs (rnd x)) (bpow radix2 128) = true.
 Proof.
@@ -258,8 +252,6 @@ Definition tanh_points : list (Z * Z * Z) := [
   (10485760, -18, 0x3F800000)
 ]%Z.
 
-(* A word with its sign. *)
-Definition signed_word (x : float) : Z := word (Babs x) + if Bsign x then 2 ^ 31 else 0.
 
 Theorem models_at_points :
   map (fun '(m, e, _) => signed_word (sigmoid (float_of m e))) sigmoid_points = map snd sigmoid_points /\

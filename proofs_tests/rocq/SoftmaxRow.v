@@ -24,13 +24,12 @@
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core BinarySingleNaN Plus_error Relative.
 From Interval Require Import Tactic.
-From Seqmix Require Import Bounds Rounding TileSums Exp.
+From Seqmix Require Import Bounds Rounding TileSums Binary32 Exp.
 Import Over_integers.
 Open Scope R_scope.
 
 #[local] Existing Instance p24.
 
-Definition div : float -> float -> float := @Bdiv 24 128 p24 e128 mode_NE.
 
 (* ---- The row ---- *)
 
@@ -86,24 +85,6 @@ Qed.
 
 (* ---- One element ---- *)
 
-Lemma sub_relative x y : is_finite (sub x y) = true ->
-  B2R (sub x y) = rnd (B2R x - B2R y) /\
-  exists d, Rabs d <= u /\ B2R (sub x y) = (B2R x - B2R y) * (1 + d).
-Proof.
-  intros F. assert (Fxy : is_finite x = true /\ is_finite y = true).
-  { destruct x as [| [] | |], y as [| [] | |]; simpl in *; try discriminate; easy. }
-  destruct Fxy as [Fx Fy].
-  pose proof (@Bminus_correct 24 128 p24 e128 mode_NE x y Fx Fy) as C. fold (sub x y) in C.
-  assert (E : B2R (sub x y) = rnd (B2R x - B2R y)).
-  { destruct Rlt_bool; [apply C |]. destruct C as [C _]. destruct (sub x y); simpl in *; discriminate. }
-  split; [exact E |]. rewrite E.
-  destruct (FLT_plus_error_N_ex radix2 (-149) 24 (fun x => negb (Z.even x)) (B2R x) (- B2R y))
-    as (d & Hd & R); [apply format_float | apply generic_format_opp, format_float |].
-  exists d. split; [| exact R]. rewrite u_is_u_ro in Hd. pose proof u_positive.
-  eapply Rle_trans; [apply Hd |]. apply Rmult_le_reg_r with (1 + u); [lra |].
-  unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
-Qed.
-
 Lemma a_positive D : 0 <= D -> 0 <= a D.
 Proof.
   intros H. unfold a. pose proof u_positive. pose proof (exp_ineq1_le (u * D)).
@@ -156,21 +137,8 @@ Qed.
 
 (* ---- A quotient ---- *)
 
-Lemma one_is_1 : B2R one = 1.
-Proof. unfold one, B2R, F2R. simpl. lra. Qed.
-
 Lemma mul_finite x y : is_finite (mul x y) = true -> is_finite x = true /\ is_finite y = true.
 Proof. destruct x as [| [] | |], y as [| [] | |]; simpl; intros; try discriminate; easy. Qed.
-
-Lemma div_relative x y : is_finite (div x y) = true -> B2R y <> 0 ->
-  bpow radix2 (-126) <= Rabs (B2R x / B2R y) ->
-  exists d, Rabs d <= u /\ B2R (div x y) = B2R x / B2R y * (1 + d).
-Proof.
-  intros F Y N. pose proof (@Bdiv_correct 24 128 p24 e128 mode_NE x y Y) as C. fold (div x y) in C.
-  destruct Rlt_bool; [| destruct (div x y); simpl in *; discriminate]. destruct C as [-> _].
-  destruct (relative_error_N_FLT_ex radix2 (-149) 24 eq_refl (fun x => negb (Z.even x)) _ N) as (d & Hd & E).
-  exists d. rewrite <- half_ulp. split; [exact Hd | exact E].
-Qed.
 
 (* x is within T S of X, y within b S of S: x times 1 / y, both rounded, against X / S. *)
 Lemma quotient x y X S V T b : 1 <= S <= 2 ^ 100 -> Rabs X <= V * S -> Rabs (B2R x - X) <= T * S ->
