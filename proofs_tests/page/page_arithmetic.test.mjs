@@ -816,14 +816,10 @@ test('every claim of the presets reaches the page, but for answers that are fed 
     assert.deepEqual(claimed(length, 4), [0, 1024, 'accuracy', 0.99, 1, 0]);
     assert.deepEqual(claimed(sums, 1), [1, 0, 'r2', -0.9, -0.2, 1]);
     assert.equal(recall.steps, 600);
-    // Each says on how many seeds it holds: of 16, or of seeds 1 to 3 where 16 are still to be trained.
-    const long = ['pixels14'];
+    // Each says on how many of 16 seeds it holds.
     for (const [name, { claims }] of Object.entries(lessons()))
         for (const [, , , , , , held, of] of claims)
-            assert.ok(
-                of === (long.includes(name) ? 3 : 16) && held >= of / 2 && held <= of,
-                `${name}: ${held} of ${of}`,
-            );
+            assert.ok(of === 16 && held >= of / 2 && held <= of, `${name}: ${held} of ${of}`);
     const claim = { preset: 'a', run: 1, metric: 'accuracy', changes: '', minus: 0 };
     const [rates, measured] = [
         [{ ...claim, values: [0.6, 0.4, 0.5] }],
