@@ -65,6 +65,14 @@ function ours(row, measure) {
     };
 }
 
+/** What is said of a row without a value: it did not end with one, or is not (all) run. */
+const without = ({ ours: is, done }, { rates, seeds }) =>
+    is
+        ? 'no rate ends with a finite loss'
+        : done
+          ? `${done} of ${rates.split(',').length * seeds} trainings`
+          : 'not run';
+
 /** How many trainings of a row are stored, over its rates and seeds. */
 const trained = (row) =>
     Object.values(row?.rates ?? {}).reduce((sum, { digests }) => sum + digests.filter(Boolean).length, 0);
@@ -115,8 +123,7 @@ const NO_PAGE_HAS = /(^|&)(text=(?!sample(&|$))|task=pathfinder(&|$))/;
  * For the page's view Papers: of each table what stands beside a dot, and of each row the training of its
  * best rate and its easy form, as an address has them (null: none, or not for a page).
  */
-export function papers() {
-    const all = tables();
+export function papers(all = tables()) {
     return {
         targets: targets(all),
         tables: all.map((table) => ({
@@ -129,6 +136,7 @@ export function papers() {
                 return {
                     ...{ name: row.name, paper: row.paper },
                     ours: own && { mean, least, most, rate, end, weights },
+                    without: own ? null : without(row, table),
                     config: own && NO_PAGE_HAS.test(own) ? null : own,
                     easy: NO_PAGE_HAS.test(configOf(table, row, true)) ? null : configOf(table, row, true),
                 };
@@ -188,16 +196,16 @@ const range = ({ mean, least, most }, measure) =>
     `${number(mean, measure)}${unit(measure)} (${number(least, measure)}–${number(most, measure)})`;
 const hoursText = (x) => `${Number(x.toPrecision(3))} h of one core`;
 
-function row({ name, config, paper, ours: is, done }, measure, trainings) {
+function row(of, table) {
+    const { name, config, paper, ours: is } = of;
     const first = `| ${name} | ${paper ?? ''} | `;
-    if (!is) return `${first}${done ? `${done} of ${trainings} trainings` : 'not run'} | | | \`${config}\` |`;
-    const came = is.rate ? range(is, measure) : 'no rate ends with a finite loss';
+    if (!is?.rate) return `${first}${without(of, table)} | | | \`${config}\` |`;
     const rate = `${is.rate}${is.end ? ' (an end of those tried)' : ''}`;
-    return `${first}${came} | ${rate} | ${is.weights.toLocaleString('en')} | \`${config}\` |`;
+    return `${first}${range(is, table.measure)} | ${rate} | ${is.weights.toLocaleString('en')} | \`${config}\` |`;
 }
 
 function section(table) {
-    const { name, source, title, measure, common, setting, seeds, rates, rows, claims, left, spent } = table;
+    const { name, source, title, measure, common, setting, seeds, rows, claims, left, spent } = table;
     const top = [`## ${source}: ${title}`, ''];
     const again = `\`seqmix reproduce ${name}\``;
     if (spent === null) return [...top, `Not run (needs about ${hoursText(table.hours)}): ${again}`, ''];
@@ -205,7 +213,7 @@ function section(table) {
         ...top,
         `| | paper${table.paper_in === measure ? '' : `, ${table.paper_in}`} | here, ${measure} | rate | weights | config |`,
         '|---|---|---|---|---|---|',
-        ...rows.map((one) => row(one, measure, rates.split(',').length * seeds)),
+        ...rows.map((one) => row(one, table)),
         '',
         ...claims.map(({ says, verdict }) => `- **${verdict}**: ${says}`),
         '',

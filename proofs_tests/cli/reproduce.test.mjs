@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { asked, known, page, read, targets } from '../../scripts/reproduction.mjs';
+import { asked, known, page, papers, read, targets } from '../../scripts/reproduction.mjs';
 import { forge } from '../support/forged.mjs';
 import { program, run } from '../support/program.mjs';
 
@@ -302,6 +302,31 @@ test('a target is reached by the mean of a row that is whole, in its time; what 
     const whole = Object.fromEntries(known().map(({ name, rows }) => [name, rows.map(() => row(50))]));
     assert.equal(of(whole)[4][0], true);
     assert.match(page(), /\n\| Digits pixel by pixel: .* \| \*\*(not )?reached\*\* \| .* \|\n/);
+});
+
+test('a row without a value says why: not run, run in part, or no loss that is finite', () => {
+    const ends = { rate: '0.1', mean: 50, least: 50, most: 50, weights: 1 };
+    const came = [null, null, { rate: '', weights: 1 }, ends];
+    const [table] = known().map((each) => ({
+        ...each,
+        ...{ seeds: 3, rates: '0.1,0.2,0.3', claims: [] },
+        rows: came.map((ours, j) => ({
+            name: `${j}`,
+            config: 'mixer=cat',
+            paper: null,
+            ours,
+            done: [0, 4, 9, 9][j],
+        })),
+    }));
+    const { rows } = papers([table]).tables[0];
+    assert.deepEqual(
+        rows.map(({ without }) => without),
+        ['not run', '4 of 9 trainings', 'no rate ends with a finite loss', null],
+    );
+    assert.deepEqual(
+        rows.map(({ ours }) => ours?.rate),
+        [undefined, undefined, undefined, '0.1'],
+    );
 });
 
 test('a training that is stored gives its digest and its value again', (t) => {

@@ -79,6 +79,8 @@ declare module 'virtual:papers' {
         name: string;
         paper: number | null;
         ours: Came | null;
+        /** What is said where `ours` is null: not run, how many of its trainings are, or that none ends. */
+        without: string | null;
         /** Its training, and its easy form, as the address has them; null: no page has its task or text. */
         config: string | null;
         easy: string | null;

@@ -180,11 +180,7 @@ function RowView({ table, row, ends, marks }: RowOf) {
     const { name, ours, paper, config, easy } = row;
     const [digits, of] = [places(table), unit(table)];
     const range = ours && `${fixed(ours.least, digits)}–${fixed(ours.most, digits)}`;
-    const said = ours
-        ? `${fixed(ours.mean, digits)}${of} (${range})`
-        : table.run
-          ? 'no rate ends with a finite loss'
-          : 'not run';
+    const said = ours ? `${fixed(ours.mean, digits)}${of} (${range})` : row.without;
     const opens = address(config ?? easy);
     const title = ours
         ? `rate ${ours.rate}${ours.end ? ', an end of those tried' : ''}, ${counted(ours.weights)} weights`
@@ -230,7 +226,7 @@ function RowView({ table, row, ends, marks }: RowOf) {
                 </a>
             )}
             <span class="rerun-said">
-                {ours ? <span class="number">{said}</span> : table.run && said}{' '}
+                {table.run && <span class={ours ? 'number' : 'of'}>{said}</span>}{' '}
                 {easy ? (
                     <a href={address(easy)} aria-label={`${name}: train easy form here`}>
                         train easy form
