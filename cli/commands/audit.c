@@ -51,8 +51,8 @@ static int audit_one(const char *text) {
         status = cli_fail("%s", e.message);
     if (!status) {
         cli_note_unread(text, text);
-        printf("%zu changes of %zu rows: an output sees %zu tokens ahead; the mixer says %zu.\n", r.draws, L,
-               r.measured, r.claimed);
+        printf("%zu changes of %zu rows: an output sees %zu token%s ahead; the mixer says %zu.\n", r.draws, L,
+               r.measured, r.measured == 1 ? "" : "s", r.claimed);
         if (r.rounding > 0.0)
             printf("Rows further ahead move outputs by rounding: %.1e of the largest move.\n", r.rounding);
         if (r.by_fft)

@@ -39,12 +39,14 @@ static void print_rows(const check_report *r) {
     printf("  (of y the values, of x and the weights the gradients; by the largest number)\n\n");
 }
 static void print_rest(const check_report *r, const char *text) {
-    printf(r->ahead ? "It sees %zu rows ahead, because of\n"
-                    : "It is causal: no output depends on a later row.\n",
-           r->ahead);
-    if (r->ahead) print_line(text, r->ahead_line);
+    if (r->ahead) {
+        printf("It sees %zu row%s ahead, because of\n", r->ahead, r->ahead == 1 ? "" : "s");
+        print_line(text, r->ahead_line);
+    } else
+        printf("It is causal: no output depends on a later row.\n");
     if (r->ahead != r->says_ahead)
-        printf("Its operations say that it may see %zu rows ahead.\n", r->says_ahead);
+        printf("Its operations say that it may see %zu row%s ahead.\n", r->says_ahead,
+               r->says_ahead == 1 ? "" : "s");
     if (r->n_lengths) {
         int finite = 1;
         for (size_t i = 0; i < r->n_lengths; i++) finite &= isfinite(r->growth[i]);

@@ -31,7 +31,8 @@ static size_t floats_of(const stream *s) { return (size_t)wanted_floats(s); } //
 static int check_causal(const smx_run *r, size_t length, smx_error *error) {
     const size_t ahead = mixer_lookahead(r->c, length);
     if (!ahead) return 0;
-    return config_fail(error, r->c, "mixer", "causal: a row depends on %zu rows after it", ahead);
+    return config_fail(error, r->c, "mixer", "causal: a row depends on %zu row%s after it", ahead,
+                       ahead == 1 ? "" : "s");
 }
 
 // given: floats that a file has for such a state; 0: any. Asked before memory of their size is.

@@ -828,7 +828,7 @@ test('check: the texts of examples/equations pass, a leak is told with its line'
     const leak = encodeURIComponent('u = x @ w\nk = conv(u, f[3], future=1)\ny = attention(u, k, u)');
     assert.match(
         seqmix('check', `mixer=equations&eq=${leak}${size}`).stdout,
-        /sees 1 rows ahead, because of\n +2: k = conv/,
+        /sees 1 row ahead, because of\n +2: k = conv/,
     );
     const report = JSON.parse(seqmix('check', `mixer=equations&eq=${leak}${size}`, '--json').stdout);
     const { passes, causal, ahead, ahead_line } = report;

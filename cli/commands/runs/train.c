@@ -214,7 +214,8 @@ static void print_final(const training *t, double seconds, double busy) {
 }
 
 static void print_words(const training *t, double seconds) {
-    printf("%llu steps in %.2f s, loss %.4f", (unsigned long long)t->m.step, seconds, t->m.loss);
+    printf("%llu step%s in %.2f s, loss %.4f", (unsigned long long)t->m.step, t->m.step == 1 ? "" : "s",
+           seconds, t->m.loss);
     if (t->held_out.targets)
         printf(", held-out %s (%llu targets)", t->words, (unsigned long long)t->held_out.targets);
     printf(", %llu weights, digest %016llx\n", (unsigned long long)t->m.params,

@@ -81,7 +81,7 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                 <Verdict good={report.differentiates}>its gradients agree with finite differences</Verdict>
                 <Verdict good={!ahead || ahead <= report.saysAhead ? 1 : 0}>
                     {ahead
-                        ? `it sees ${ahead} rows ahead, because of line ${aheadLine}: ${text.split('\n')[aheadLine - 1]?.trim()}`
+                        ? `it sees ${ahead} ${ahead === 1 ? 'row' : 'rows'} ahead, because of line ${aheadLine}: ${text.split('\n')[aheadLine - 1]?.trim()}`
                         : 'it is causal: no output depends on later tokens'}
                 </Verdict>
                 <Verdict good={report.stable}>
