@@ -750,7 +750,7 @@ static wrong_rows find_rows(const faults_array *a, double tol) {
 }
 
 // The rows from `from` to `to` alone, as a sequence of its own: is its row `at` the array's row `row`?
-static int hears_only(const search *s, size_t from, size_t to, size_t at, size_t row) {
+static int sees_only(const search *s, size_t from, size_t to, size_t at, size_t row) {
     variant v = as_it_is(s->c);
     const long s0 = input_named(s->c, "s0");
     if (s0 >= 0) v.left_out[s0] = 1;
@@ -768,16 +768,17 @@ static int hears_only(const search *s, size_t from, size_t to, size_t at, size_t
 static int truncated(const search *s, const wrong_rows *w) {
     const size_t r = w->first;
     if (!s->c->mechanism || s->a->gradient || r < 1 || rows_of(s->a) != case_rows(s->c)) return 0;
-    if (r > 1 && hears_only(s, 1, r + 1, r - 1, r))
-        return say(s, "a truncated history: row %zu, the first that is wrong, hears only the last %zu rows",
+    if (r > 1 && sees_only(s, 1, r + 1, r - 1, r))
+        return say(s,
+                   "a truncated history: row %zu, the first that is wrong, depends only on the last %zu rows",
                    r, r);
     const size_t more = r + 1 < w->L ? r + 1 : r;
-    if (hears_only(s, r, more + 1, more - r, more) && hears_only(s, r, r + 1, 0, r))
+    if (sees_only(s, r, more + 1, more - r, more) && sees_only(s, r, r + 1, 0, r))
         return say(s, "the history begins anew at row %zu: the state is not handed on to the next block", r);
     return 0;
 }
 
-// A gradient that is right within the first block and hears nothing of what comes after it.
+// A gradient that is right within the first block and takes nothing from what comes after it.
 static int stops(const search *s) {
     if (!s->c->mechanism || !s->a->gradient || rows_of(s->a) != case_rows(s->c)) return 0;
     for (size_t block = 256; block >= 8; block /= 2) {
@@ -851,7 +852,7 @@ static int pattern(const search *s, const wrong_rows *w) {
     if (w->last + 2 == w->L && w->wrong + 1 == w->L)
         return say(s, "right in the last row alone: %s",
                    s->a->gradient ? "what later rows send back, through a state or the mask, is wrong"
-                                  : "rows hear of later ones (the mask)");
+                                  : "rows depend on later ones (the mask)");
     if (w->last + 1 == w->L && w->wrong == run)
         return say(
             s,

@@ -1,4 +1,4 @@
-# CAT's filters before the delta rule: keys hear of the row before them, and the state keeps one value a key.
+# CAT's filters before the delta rule: keys depend on the row before them too, and the state keeps one value a key.
 taps = 3
 q = unitnorm_heads(conv(x @ w_q, filter_q[taps]))
 k = unitnorm_heads(conv(x @ w_k, filter_k[taps]))

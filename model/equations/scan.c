@@ -864,7 +864,7 @@ static void lay_side_by_side(walk *w) {
     for (size_t k = 0; k < p->n_steps; k++)
         for (size_t i = 0; i < p->steps[k].operands; i++) wide[p->steps[k].out] |= wide[p->steps[k].in[i]];
     for (size_t i = 0; i < p->n_states; i++)
-        if (!wide[p->states[i].out]) return; // (a state that hears of NOTHING of its head)
+        if (!wide[p->states[i].out]) return; // (a state that depends on NOTHING of its head)
     for (size_t i = 0; i < p->n_outputs; i++)
         if (!wide[p->outputs[i].from]) return;
     for (size_t r = 0; r < p->n_registers; r++)

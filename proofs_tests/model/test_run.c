@@ -367,7 +367,7 @@ static void see_all(smx_run *r, float *seen) {
 }
 
 // What a run computes with overrides is what it computes with those weights written, and neither its weights,
-// nor what it learns, nor a state that reads on hears of them.
+// nor what it learns, nor a state that reads on depends on them.
 static void overrides_are_seen_and_not_learnt(void **state) {
     (void)state;
     smx_error e = {0};

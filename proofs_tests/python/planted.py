@@ -382,7 +382,7 @@ PLANTED = [
     ("delta", "zero keys are NaN", "k[:, :, t, :, None], beta", "(k[:, :, t, :, None] / (n := k[:, :, t, :, None].norm(dim=2, keepdim=True)) * n), beta"),
     ("delta", "read of the row before", "(key.mT @ S)[:, :, 0]", "(k[:, :, max(t - 1, 0), None] @ S)[:, :, 0]"),
     ("delta", "exact erasing: divided by the key's length", "* b)", "* b / (1 + 1e-4 * (key * key).sum(2)))"),
-    ("delta", "blocks of 16 hear only the state before", "read = (key.mT @ S)[:, :, 0]", "C = S if t % 16 == 0 else C\n        read = (key.mT @ C)[:, :, 0]"),
+    ("delta", "blocks of 16 read only the state before", "read = (key.mT @ S)[:, :, 0]", "C = S if t % 16 == 0 else C\n        read = (key.mT @ C)[:, :, 0]"),
     ("delta", "the inverse in a block ends after 8 terms", "read = (key.mT @ S)[:, :, 0]", "C = S if t % 64 == 0 else C\n        read = (key.mT @ (S if t % 64 < 48 else C))[:, :, 0]"),
     ("delta", "beta without gradient", "beta[:, :, t, None]", "beta[:, :, t, None].detach()"),
     ("delta", "gradient of beta by its mean", "beta[:, :, t, None]", "grad(beta[:, :, t, None], lambda g: g.mean(1, keepdim=True).expand_as(g))"),

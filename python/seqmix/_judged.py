@@ -225,7 +225,7 @@ class Judged:
                 if name in claimed and far:
                     self._call_fault(case, f"{NAMES[name]}: by {far:.3g} of the scale, where the same bits are claimed")
         if (missing := [name for name in claimed if name not in self.bits]) and not there:
-            why = "states in and out, as (y, states ...)" if {*missing} & {"pieces", "decode"} else "rows that hear of earlier ones alone"
+            why = "states in and out, as (y, states ...)" if {*missing} & {"pieces", "decode"} else "rows that depend on earlier ones alone"
             raise SeqmixError(f"bits has {missing[0]!r}, which this layer cannot show: it takes {why}")
 
     def _call_fault(self, case: _plan.Case, text: str) -> None:
@@ -319,7 +319,7 @@ def _last_row_turned(judge: Judge) -> dict[str, np.ndarray]:
 
 
 def _looks_ahead(judge: Judge) -> bool:
-    """Whether the oracle's rows hear of later ones (or it cannot be asked)."""
+    """Whether the oracle's rows depend on later ones (or it cannot be asked)."""
     y = judge.run()[0]
     try:
         return y.ndim < 2 or not (y == judge.run(_last_row_turned(judge))[0])[..., :-1, :].all()

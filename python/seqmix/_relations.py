@@ -35,7 +35,7 @@ def measured(
     layer: Layer, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], causal: bool
 ) -> dict[str, float]:
     """By name, the largest difference of y, of its scale, that a relation shows (0: the same bits). Only those that
-    there are: `causal` says whether rows hear of earlier ones alone; pieces need states in and out; a batch needs
+    there are: `causal` says whether rows depend on earlier ones alone; pieces need states in and out; a batch needs
     two sequences, in front of each array that has rows."""
     m = layer.m
     given = {n: a for n, a in inputs.items() if n != "dy"}

@@ -19,7 +19,7 @@ static void filter_bwd(graph *g, node *n) {
     const filter_attributes *at = n->attributes;
     smx_block_filter_bwd(n->in_grad[0], n->out->grad, g->B, g->L, last_dim(n->out), at->block, at->rho);
 }
-// A box hears of the block before its own; rho of all rows.
+// A box depends on the block before its own; rho on all rows.
 static op_reach filter_reach(const graph *g, const node *n) {
     (void)g;
     const filter_attributes *at = n->attributes;
