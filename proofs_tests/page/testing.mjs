@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { findChromium, launch } from '../../scripts/browser.mjs';
 import { whileAnythingHappens } from '../../scripts/quiet.mjs';
 import { patience } from '../../scripts/slow.mjs';
-import { sticksOut, violations } from '../support/looks.mjs';
+import { cut, sticksOut, violations } from '../support/looks.mjs';
 
 export { sticksOut, violations };
 
@@ -228,8 +228,8 @@ const SIZES = [
     [2560, 1440],
 ];
 /**
- * At every size nothing sticks out. Where lines break does not hang on colours, so one scheme tells; with
- * SCREENS=1 a picture of each size, light and dark, is left in build/screens under this `name`.
+ * At every size nothing sticks out or is cut. Where lines break does not hang on colours, so one scheme
+ * tells; with SCREENS=1 a picture of each size, light and dark, is left in build/screens under this `name`.
  */
 export async function fitsEverySize(page, name) {
     for (const scheme of process.env.SCREENS ? ['light', 'dark'] : ['light'])
@@ -239,6 +239,7 @@ export async function fitsEverySize(page, name) {
             await laidOut(page);
             const wide = await sticksOut(page);
             assert.ok(wide <= 0, `${name}: at ${width} px the page is ${wide} px wider than the screen`);
+            assert.deepEqual(await cut(page), [], `${name}: cut or torn apart at ${width} px`);
             if (process.env.SCREENS)
                 await page.screenshot({
                     path: at(`build/screens/${name}-${width}-${scheme}.png`),

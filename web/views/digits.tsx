@@ -274,7 +274,7 @@ function Reading({ now }: { now: Seen }) {
             <div class="answer-line">
                 <svg
                     class={`answer-large ${target < 0 ? '' : answer === target ? 'right' : 'wrong'}`}
-                    viewBox="0 0 66 100"
+                    viewBox="-11 0 88 100"
                     aria-hidden="true"
                 >
                     <text x="33" y="98" font-size="134" font-weight="650" text-anchor="middle">

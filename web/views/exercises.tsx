@@ -119,16 +119,15 @@ function Make() {
                 An exercise is a setup and a question. The setup is your first run in Experiment, now{' '}
                 {nameOf(first)}; choose the question and send the address.
             </p>
-            <label class="ask">
-                question{' '}
-                <select value={ask} onChange={({ currentTarget }) => setAsk(currentTarget.value as Ask)}>
-                    {ASKS.map((one) => (
-                        <option key={one} value={one}>
-                            {QUESTIONS[one]}
-                        </option>
-                    ))}
-                </select>
-            </label>
+            <fieldset class="ask">
+                <legend class="unseen">Question</legend>
+                {ASKS.map((one) => (
+                    <label key={one}>
+                        <input type="radio" name="ask" checked={one === ask} onChange={() => setAsk(one)} />
+                        {QUESTIONS[one]}
+                    </label>
+                ))}
+            </fieldset>
             <Copy text={new URL(addressOfOwn(ask), location.href).href} label="Copy the exercise’s address" />
         </section>
     );

@@ -6,6 +6,7 @@ import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
 import { Heat, Problem, Theorem, Verdict } from './parts.tsx';
 import { choice } from './settings.ts';
+import { Wrapped } from '../frame/wrapped.tsx';
 
 const ROWS = 24;
 const BASE = `task=nar&length=${ROWS}&width=8&heads=2`;
@@ -154,7 +155,7 @@ function Influence({ name, config, audit }: { name: string; config: string; audi
                     : `Sees ${measured} row${measured > 1 ? 's' : ''} ahead`}
                 ; the code says {claimed}. {draws} changes tried.{' '}
                 <code>
-                    seqmix audit '{config}&length={ROWS}'
+                    <Wrapped text={`seqmix audit '${config}&length=${ROWS}'`} />
                 </code>
             </Verdict>
         </div>
