@@ -97,7 +97,7 @@ proofs_tests/constructions/constructions.h, made from the public kernels (float3
 one change their inputs by hand; its Verify view runs these very tests in the browser (proofs_tests/proofs/wasm).
 
 What of the C is not covered: the theorems are about the recurrences and sums that the kernels compute, in real numbers but where a file
-speaks of IEEE 754 (Exp, Log, MaskTimesZero, NormRow, Rounding, Sigmoid, SoftmaxRow, Tanh, TileSums), not about their text, but for the
+speaks of IEEE 754 (Exp, Log, MaskTimesZero, NormRow, Rounding, Sigmoid, SinCos, SoftmaxRow, Tanh, TileSums), not about their text, but for the
 sum of a row (\`row_sum\`): Frama-C's WP proves that its scalar text computes, at every size, the sum of which [Rounding.v](#rounding) speaks. Of the
 scalar text of what follows, and of all that it calls, WP proves that at every size what it reads and writes lies in its arrays and that no
 signed integer overflows (not that a pointer that is only passed on lies there, too):

@@ -1,5 +1,5 @@
 // test_vmath.c: the bounds that vmath.h states, by a sweep over bit patterns against double libm, and the
-// special values; what rocq/Exp.v, Sigmoid.v, Tanh.v and Log.v prove.
+// special values; what rocq/Exp.v, Sigmoid.v, Tanh.v, SinCos.v and Log.v prove.
 #include "proofs_tests/support/check.h"
 
 // Spacing of floats at y, FLT_MIN's spacing below it.
@@ -256,11 +256,23 @@ static void sigmoid_and_tanh_are_the_models(void **state) {
     is_the_model("proofs_tests/rocq/Tanh.v", "small_points", 21, smx_tanh_fwd);
 }
 
+static void sine_of(float *y, const float *a, size_t n) { smx_sincos_fwd(y, z, a, n); }
+static void cosine_of(float *y, const float *a, size_t n) { smx_sincos_fwd(z, y, a, n); }
+static void sincos_is_the_model(void **state) {
+    (void)state;
+    is_the_model("proofs_tests/rocq/SinCos.v", "sine_points", 21, sine_of);
+    is_the_model("proofs_tests/rocq/SinCos.v", "cosine_points", 21, cosine_of);
+}
+
 static void log_is_the_model(void **state) {
     (void)state;
     is_the_model("proofs_tests/rocq/Log.v", "log_points", 24, smx_log_fwd);
 }
 
+static void enough(const char *name, double worst, double bound) {
+    print_message("%s: worst %.4f u, proved %.2f u\n", name, worst, bound);
+    if (!(worst >= bound / 2)) check_fail("at most %.4f u of %.2f: the bound says too little", worst, bound);
+}
 // Evenly spread over a range for which a file of rocq/ proves a bound, in u of the exact value.
 static void proved(const char *name, void (*kernel)(float *, const float *, size_t), double (*exact)(double),
                    double low, double high, double bound) {
@@ -281,8 +293,50 @@ static void proved(const char *name, void (*kernel)(float *, const float *, size
             }
         }
     }
-    print_message("%s: worst %.4f u, proved %.2f u\n", name, worst, bound);
-    if (!(worst >= bound / 2)) check_fail("at most %.4f u of %.2f: the bound says too little", worst, bound);
+    enough(name, worst, bound);
+}
+// The same of sine and cosine, in u of 1.
+static void proved_sincos(double limit, double bound) {
+    enum { BLOCKS = 256 };
+    static double sines[BLOCK], cosines[BLOCK];
+    double worst = 0.0;
+    check_trying("sincos up to %g", limit);
+    for (size_t b = 0; b < BLOCKS; b++) {
+        for (size_t i = 0; i < BLOCK; i++)
+            x[i] = (float)(limit * (2.0 * (double)(b * BLOCK + i) / (BLOCKS * BLOCK - 1) - 1.0));
+        for (size_t i = 0; i < BLOCK; i++) sines[i] = sin(x[i]), cosines[i] = cos(x[i]);
+        CHECK_EACH_ISA(isa) {
+            smx_fast(0);
+            smx_sincos_fwd(y, z, x, BLOCK);
+            for (size_t i = 0; i < BLOCK; i++) {
+                const double off = fmax(fabs(y[i] - sines[i]), fabs(z[i] - cosines[i])) / 0x1p-24;
+                if (off > worst) worst = off;
+                if (!(off <= bound)) check_fail("at %a: %a and %a, %.4f u off", x[i], y[i], z[i], off);
+            }
+        }
+    }
+    enough("sincos", worst, bound);
+}
+// From 43.5 on to the largest float, and infinity: 1 and -1.
+static void tanh_saturates(void) {
+    check_trying("tanh from 43.5 on");
+    uint32_t first, last;
+    const float ends[] = {43.5f, INFINITY};
+    memcpy(&first, ends, 4), memcpy(&last, ends + 1, 4);
+    for (uint64_t from = first; from <= last; from += (uint64_t)BLOCK * STRIDE) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            const uint64_t bits = from + i * STRIDE;
+            const uint32_t word = bits < last ? (uint32_t)bits : last;
+            memcpy(x + i, &word, 4);
+            if (i % 2) x[i] = -x[i];
+        }
+        CHECK_EACH_ISA(isa) {
+            smx_fast(0);
+            smx_tanh_fwd(y, x, BLOCK);
+            for (size_t i = 0; i < BLOCK; i++)
+                if (y[i] != (i % 2 ? -1.0f : 1.0f)) check_fail("at %a: %a", x[i], y[i]);
+        }
+    }
 }
 static void proved_bounds(void **state) {
     (void)state;
@@ -290,6 +344,9 @@ static void proved_bounds(void **state) {
     proved("tanh below 5/8", smx_tanh_fwd, tanh, -0x1.3ffffep-1, 0x1.3ffffep-1, 1.51);
     proved("tanh from 5/8 on", smx_tanh_fwd, tanh, 0.625, 43.5, 3.81);
     proved("tanh to -5/8", smx_tanh_fwd, tanh, -43.5, -0.625, 3.81);
+    tanh_saturates();
+    proved_sincos(8192.0, 1.38);
+    proved_sincos(4.0, 1.38);
     proved("log beside 1", smx_log_fwd, log, 0.5, 2.0, 1.72);
     proved("log", smx_log_fwd, log, 0x1p-149, 100.0, 1.72);
 }
@@ -335,7 +392,7 @@ int main(void) {
         cmocka_unit_test(special_values),     cmocka_unit_test(every_nan),
         cmocka_unit_test(exp_is_the_model),   cmocka_unit_test(log_is_the_model),
         cmocka_unit_test(exp_of_every_float), cmocka_unit_test(sigmoid_and_tanh_are_the_models),
-        cmocka_unit_test(proved_bounds),
+        cmocka_unit_test(proved_bounds),      cmocka_unit_test(sincos_is_the_model),
     };
     return cmocka_run_group_tests_name("vmath", tests, NULL, NULL);
 }

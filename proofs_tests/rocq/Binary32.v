@@ -130,6 +130,13 @@ Qed.
 Lemma format_rnd x : format (rnd x).
 Proof. apply generic_format_round; [now apply FLT_exp_valid | apply valid_rnd_N]. Qed.
 
+(* No float is nearer. *)
+Lemma rnd_nearest x g : format g -> Rabs (rnd x - x) <= Rabs (g - x).
+Proof.
+  intros G. assert (V : Valid_exp (FLT_exp (-149) 24)) by now apply FLT_exp_valid.
+  destruct (round_N_pt radix2 (FLT_exp (-149) 24) (fun x => negb (Z.even x)) x) as [_ N]. exact (N g G).
+Qed.
+
 Lemma rnd_0 : rnd 0 = 0.
 Proof. apply round_0, valid_rnd_N. Qed.
 
@@ -169,11 +176,8 @@ Proof.
   assert (E : B2R (sub x y) = rnd (B2R x - B2R y)).
   { destruct Rlt_bool; [apply C |]. destruct C as [C _]. destruct (sub x y); simpl in *; discriminate. }
   split; [exact E |]. rewrite E.
-  destruct (FLT_plus_error_N_ex radix2 (-149) 24 (fun x => negb (Z.even x)) (B2R x) (- B2R y))
-    as (d & Hd & R); [apply format_float | apply generic_format_opp, format_float |].
-  exists d. split; [| exact R]. rewrite u_is_u_ro in Hd. pose proof u_positive.
-  eapply Rle_trans; [apply Hd |]. apply Rmult_le_reg_r with (1 + u); [lra |].
-  unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
+  destruct (rnd_minus (B2R x) (B2R y)) as (d & R & Hd); try apply format_float.
+  exists d. split; [apply Rabs_le; unfold u; lra | exact R].
 Qed.
 
 Lemma div_relative x y : is_finite (div x y) = true -> B2R y <> 0 ->
@@ -242,8 +246,8 @@ Proof.
   rewrite Rabs_mult, bpow_plus. apply Rmult_le_compat; (apply Rabs_pos || easy).
 Qed.
 
-Lemma fits_more e f a : (e <= f)%Z -> fits e a -> fits f a.
-Proof. intros H [F B]. split; [easy |]. eapply Rle_trans; [apply B |]. now apply bpow_le. Qed.
+Lemma fits_more e f a : fits e a -> (e <= f)%Z -> fits f a.
+Proof. intros [F B] H. split; [easy |]. eapply Rle_trans; [apply B |]. now apply bpow_le. Qed.
 
 Lemma div_bounded e a b : (-149 <= e <= 100)%Z -> is_finite a = true -> B2R b <> 0 ->
   Rabs (B2R a / B2R b) <= bpow radix2 e -> B2R (div a b) = rnd (B2R a / B2R b) /\ fits e (div a b).

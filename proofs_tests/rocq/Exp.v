@@ -347,8 +347,8 @@ Proof.
   destruct (mul_fits 4 0 (poly (rest c)) (rest c) ltac:(lia) B8' R0) as [V9 B9].
   destruct (mul_fits 4 0 (mul (poly (rest c)) (rest c)) (rest c) ltac:(lia) B9 R0) as [V10 B10].
   set (a10 := mul (mul (poly (rest c)) (rest c)) (rest c)) in *.
-  destruct (sub_fits 4 a10 (low c) ltac:(lia) B10 (fits_more 0 4 _ ltac:(lia) Fl0)) as [V11 B11].
-  destruct (add_fits 5 (high c) (sub a10 (low c)) ltac:(lia) (fits_more 0 5 _ ltac:(lia) Fh0) B11)
+  destruct (sub_fits 4 a10 (low c) ltac:(lia) B10 (fits_more 0 4 _ Fl0 ltac:(lia))) as [V11 B11].
+  destruct (add_fits 5 (high c) (sub a10 (low c)) ltac:(lia) (fits_more 0 5 _ Fh0 ltac:(lia)) B11)
     as [V12 B12].
   destruct (add_fits 6 (add (high c) (sub a10 (low c))) one ltac:(lia) B12 K6) as [V13 B13].
   change (add (add (high c) (sub a10 (low c))) one) with (exp_of_rest c) in *.

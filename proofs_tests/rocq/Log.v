@@ -598,9 +598,6 @@ Qed.
 
 (* ---- The whole function ---- *)
 
-Lemma fits_up e f a : fits e a -> (e <= f)%Z -> fits f a.
-Proof. intros H L. now apply (fits_more e). Qed.
-
 Theorem log_error : forall x, is_finite x = true -> 0 < B2R x ->
   is_finite (log x) = true /\ Rabs (B2R (log x) - ln (B2R x)) <= 1.72 * u * Rabs (ln (B2R x)).
 Proof.
@@ -623,7 +620,7 @@ Proof.
     by (split; [exact F1 | rewrite V1; change (bpow radix2 0) with 1; apply Rabs_le; lra]).
   assert (T1 : fits 1 two)
     by (split; [reflexivity | rewrite two_is_2; change (bpow radix2 1) with 2; apply Rabs_le; lra]).
-  destruct (add_fits 1 two f ltac:(lia) T1 (fits_up _ 1 _ B1 ltac:(lia))) as [V2 _].
+  destruct (add_fits 1 two f ltac:(lia) T1 (fits_more _ 1 _ B1 ltac:(lia))) as [V2 _].
   set (t := add two f) in *. rewrite two_is_2, V1 in V2.
   assert (Tb : 1.5 <= B2R t <= 3).
   { rewrite V2. assert (Q : Rabs (2 + f0) <= bpow radix2 2)
@@ -642,11 +639,11 @@ Proof.
   { repeat split; try reflexivity; values; interval with (i_prec 40). }
   destruct LL as (L1 & L2 & L3 & L4 & Lh).
   destruct (mul_fits (-2) (-1) z l4 ltac:(lia) B4 L4) as [V5 B5].
-  destruct (add_fits (-1) l3 (mul z l4) ltac:(lia) L3 (fits_up _ (-1) _ B5 ltac:(lia))) as [V6 B6].
+  destruct (add_fits (-1) l3 (mul z l4) ltac:(lia) L3 (fits_more _ (-1) _ B5 ltac:(lia))) as [V6 B6].
   destruct (mul_fits (-2) 0 z _ ltac:(lia) B4 B6) as [V7 B7].
-  destruct (add_fits (-1) l2 _ ltac:(lia) L2 (fits_up _ (-1) _ B7 ltac:(lia))) as [V8 B8].
+  destruct (add_fits (-1) l2 _ ltac:(lia) L2 (fits_more _ (-1) _ B7 ltac:(lia))) as [V8 B8].
   destruct (mul_fits (-2) 0 z _ ltac:(lia) B4 B8) as [V9 B9].
-  destruct (add_fits 0 l1 _ ltac:(lia) L1 (fits_up _ 0 _ B9 ltac:(lia))) as [V10 B10].
+  destruct (add_fits 0 l1 _ ltac:(lia) L1 (fits_more _ 0 _ B9 ltac:(lia))) as [V10 B10].
   set (gz := add l1 _) in *.
   assert (VG : B2R gz = rounded_g (B2R z)) by (rewrite V10, V9, V8, V7, V6, V5; reflexivity).
   clearbody gz. clear V10 V9 V8 V7 V6 V5.
@@ -661,18 +658,18 @@ Proof.
       change (bpow radix2 (-1)) with (/ 2). field. }
   destruct (mul_fits 0 0 (mul half f) f ltac:(lia) B12 B1) as [V13 B13].
   set (h := mul (mul half f) f) in *. rewrite H12, V1 in V13.
-  destruct (add_fits 0 h r ltac:(lia) B13 (fits_up _ 0 _ B11 ltac:(lia))) as [V14 B14].
+  destruct (add_fits 0 h r ltac:(lia) B13 (fits_more _ 0 _ B11 ltac:(lia))) as [V14 B14].
   destruct (mul_fits (-1) 1 s (add h r) ltac:(lia) B3 B14) as [V15 B15]. set (w := mul s (add h r)) in *.
   assert (Kb : Rabs (B2R kf * B2R ln2_rest) <= bpow radix2 0)
     by (rewrite Vk; set (K := IZR k) in *; clearbody K; values; interval with (i_prec 40)).
   destruct (mul_bounded 0 kf ln2_rest ltac:(lia) Fk eq_refl Kb) as [V16 B16].
   destruct (add_fits 0 w _ ltac:(lia) B15 B16) as [V17 B17].
-  destruct (sub_fits 1 h _ ltac:(lia) (fits_up _ 1 _ B13 ltac:(lia)) B17) as [V18 B18].
-  destruct (sub_fits 2 _ f ltac:(lia) B18 (fits_up _ 2 _ B1 ltac:(lia))) as [V19 B19].
+  destruct (sub_fits 1 h _ ltac:(lia) (fits_more _ 1 _ B13 ltac:(lia)) B17) as [V18 B18].
+  destruct (sub_fits 2 _ f ltac:(lia) B18 (fits_more _ 2 _ B1 ltac:(lia))) as [V19 B19].
   assert (Cb : Rabs (B2R kf * B2R ln2_upper) <= bpow radix2 7)
     by (rewrite Vk; set (K := IZR k) in *; clearbody K; values; interval with (i_prec 40)).
   destruct (mul_bounded 7 kf ln2_upper ltac:(lia) Fk eq_refl Cb) as [V20 B20].
-  destruct (sub_fits 7 (mul kf ln2_upper) _ ltac:(lia) B20 (fits_up _ 7 _ B19 ltac:(lia))) as [V21 [F21 _]].
+  destruct (sub_fits 7 (mul kf ln2_upper) _ ltac:(lia) B20 (fits_more _ 7 _ B19 ltac:(lia))) as [V21 [F21 _]].
   split; [exact F21 |]. rewrite V21, V20, V19, V18, V17, V16, Vk, V1.
   assert (FC : generic_format radix2 (FLT_exp (-149) 24) (IZR k * B2R ln2_upper)).
   { replace (IZR k * B2R ln2_upper) with (IZR (k * 90851) * bpow radix2 (-17)).

@@ -3,14 +3,15 @@
    Of vf_tanh as vmath.h computes it, each operation rounded to nearest even, u = 2^-24:
    - for every float x with |x| < 5/8, 0 and the subnormal ones too: the result is finite, and
      |tanh(x) - exact| <= 1.51 u |exact| (the largest measured is 1.40 u, at 0x1.357124p-1);
-   - for every float x with |x| <= 43.5 it is finite, and |tanh(x) - exact| <= 3.81 u |exact|: from 5/8 on it
-     is what Sigmoid.v speaks of, with the sign of x;
+   - for every float x it is finite, and |tanh(x) - exact| <= 3.81 u |exact|: from 5/8 on it is what Sigmoid.v
+     speaks of, with the sign of x; from 43.5 on, infinity too, it is 1 or -1; of NaN it is NaN;
    - at 21 points the model, run, gives the words that test_vmath.c asks of the C. They see the last bit of
      every coefficient, and each product of the polynomial fused with its sum.
-   How: x + x^3 T(x^2) is within 8.7e-9 tanh x, near 0 by its derivative; what rounds off is bounded by relative
-   errors up to 1/2, by halves of the last place in three parts above it, and below 2^-20 the cube is not seen.
-   Not covered: |x| above 43.5, infinity and NaN (test_vmath.c measures and asks for them), fast mode, which fuses
-   products and sums, and that a compiler keeps the operations as written (the points, digests.txt).
+   How: x + x^3 T(x^2) is within 8.7e-9 tanh x, near 0 by its derivative; what rounds off is bounded by
+   relative errors up to 1/2, by halves of the last place in three parts above it, and below 2^-20 the cube is
+   not seen. Above 43.5 the exponential is large or infinite.
+   Not covered: fast mode, which fuses products and sums, and that a compiler keeps the operations as written
+   (the points, digests.txt).
    Kernels: vmath.h (vf_tanh). Tested on floats in test_vmath.c. *)
 
 From Coq Require Import Reals ZArith List Lra Lia.
@@ -133,12 +134,8 @@ Qed.
 (* Rounding is no farther than 0. *)
 Lemma rnd_at_most_double x : Rabs (rnd x) <= 2 * Rabs x.
 Proof.
-  assert (V : Valid_exp (FLT_exp (-149) 24)) by now apply FLT_exp_valid.
-  destruct (round_N_pt radix2 (FLT_exp (-149) 24) (fun x => negb (Z.even x)) x) as [_ N].
-  specialize (N 0 (generic_format_0 _ _)). fold (rnd x) in N.
-  rewrite (Rabs_minus_sym 0), Rminus_0_r in N.
-  replace (rnd x) with (rnd x - x + x) by ring. eapply Rle_trans; [apply Rabs_triang |].
-  change (round radix2 (FLT_exp (-149) 24) (Znearest (fun x => negb (Z.even x))) x) with (rnd x) in N. lra.
+  pose proof (rnd_nearest x 0 (generic_format_0 _ _)) as N. rewrite (Rabs_minus_sym 0), Rminus_0_r in N.
+  replace (rnd x) with (rnd x - x + x) by ring. eapply Rle_trans; [apply Rabs_triang |]. lra.
 Qed.
 
 Lemma rnd_plus x y : format x -> format y ->
@@ -299,19 +296,13 @@ Proof.
   assert (VP : B2R (tanh_poly z) = rounded_T (B2R z)) by (rewrite V8, V7, V6, V5, V4, V3, V2, V1; reflexivity).
   destruct (mul_fits 4 0 (tanh_poly z) z ltac:(lia) B8 Bz) as [V9 B9].
   destruct (mul_fits 4 0 (mul (tanh_poly z) z) (Babs x) ltac:(lia) B9 A0) as [V10 B10].
-  destruct (add_fits 4 _ (Babs x) ltac:(lia) B10 (fits_more 0 4 _ ltac:(lia) A0)) as [V11 [F11 _]].
+  destruct (add_fits 4 _ (Babs x) ltac:(lia) B10 (fits_more 0 4 _ A0 ltac:(lia))) as [V11 [F11 _]].
   fold (tanh_small z (Babs x)) in V11, F11. split; [exact F11 |].
   assert (Fa : format (Rabs (B2R x))) by (apply generic_format_abs, format_float).
   pose proof (rounded_error (Rabs (B2R x)) Fa ltac:(split; [apply Rabs_pos | exact H])) as E.
   rewrite V11, V10, V9, VP, Vz, B2R_Babs. unfold rounded in E.
   replace (Rabs (B2R x) * Rabs (B2R x)) with (B2R x * B2R x) in E; [exact E |].
   rewrite <- Rabs_mult. symmetry. apply Rabs_pos_eq. nra.
-Qed.
-
-Lemma tanh_odd r : tanh (- r) = - tanh r.
-Proof.
-  unfold tanh, sinh, cosh. rewrite Ropp_involutive.
-  pose proof (exp_pos r). pose proof (exp_pos (- r)). field. lra.
 Qed.
 
 Lemma tanh_positive a : 0 <= a -> 0 <= tanh a.
@@ -358,18 +349,114 @@ Proof.
   destruct (small_error x F ltac:(lra)) as [Fy E]. apply signed; [unfold u; lra | exact Fy | exact E].
 Qed.
 
-Theorem tanh_whole_error : forall x, is_finite x = true -> Rabs (B2R x) <= 43.5 ->
+(* ---- Above 43.5 ---- *)
+
+(* A float so near to 1 is 1. *)
+Lemma is_one (y : float) : is_finite y = true -> Rabs (B2R y - 1) <= / 2 ^ 30 -> y = one.
+Proof.
+  intros F H. apply Rabs_le_inv in H. destruct (float_scaled y 0 F) as (n & e & V & _ & He).
+  { change (bpow radix2 (0 - 1)) with (/ 2). rewrite Rabs_pos_eq; lra. }
+  assert (I : B2R y = IZR (n * 2 ^ (e + 24)) * bpow radix2 (-24)).
+  { rewrite V, mult_IZR, power_IZR, Rmult_assoc, <- bpow_plus by lia. do 2 f_equal. lia. }
+  change (bpow radix2 (-24)) with (/ 16777216) in I. set (m := (n * 2 ^ (e + 24))%Z) in *.
+  assert (M : m = 16777216%Z).
+  { assert (16777215 < m < 16777217)%Z by (split; apply lt_IZR; lra). lia. }
+  apply B2R_inj; [destruct y; try easy; simpl in H; lra | reflexivity | rewrite one_is_1, I, M; lra].
+Qed.
+
+Lemma large_plus a b : is_finite a = true -> is_finite b = true -> 1 <= B2R a -> 0 <= B2R b ->
+  add a b = B754_infinity false \/ is_finite (add a b) = true /\ B2R (add a b) = rnd (B2R a + B2R b).
+Proof.
+  intros Fa Fb Ha Hb. pose proof (@Bplus_correct 24 128 p24 e128 mode_NE a b Fa Fb) as C. fold (add a b) in C.
+  destruct Rlt_bool; [right; now destruct C as (V & G & _) | left]. destruct C as [C _].
+  assert (S : Bsign a = false).
+  { destruct a as [s | s | | s m e B]; try discriminate; [simpl in Ha; lra |]. destruct s; [| easy].
+    assert (B2R (B754_finite true m e B) < 0) by (apply F2R_lt_0; easy). lra. }
+  rewrite S in C. simpl in C. destruct (add a b) as [| [] | |]; try discriminate. reflexivity.
+Qed.
+
+(* 1 - 2 / (E + 1) of a large E, or an infinite one. *)
+Lemma from_large E : E = B754_infinity false \/ is_finite E = true /\ 2 ^ 100 <= B2R E ->
+  sub one (div two (add E one)) = one.
+Proof.
+  intros [-> | [F H]]; [reflexivity |].
+  assert (P : bpow radix2 100 = 2 ^ 100) by (simpl; lra).
+  destruct (large_plus E one F eq_refl ltac:(lra) ltac:(rewrite one_is_1; lra)) as [-> | [FA V]];
+    [reflexivity |].
+  set (A := add E one) in *. clearbody A. rewrite one_is_1 in V. assert (LA : 2 ^ 100 <= B2R A).
+  { rewrite V, <- P. apply round_ge_generic; [now apply FLT_exp_valid | apply valid_rnd_N | | lra].
+    apply generic_format_bpow. unfold FLT_exp. lia. }
+  assert (D : Rabs (B2R two / B2R A) <= bpow radix2 (-90)).
+  { rewrite two_is_2. change (-90)%Z with (- Z.of_nat 90)%Z. rewrite bpow_inverse.
+    rewrite Rabs_pos_eq by (apply Rmult_le_pos; [lra | left; apply Rinv_0_lt_compat; lra]).
+    apply Rmult_le_reg_r with (B2R A); [lra |]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  destruct (div_bounded (-90) two A ltac:(lia) eq_refl ltac:(lra) D) as [_ [FD BD]].
+  set (d := div two A) in *. clearbody d.
+  assert (B : Rabs (B2R d) <= / 2 ^ 50).
+  { eapply Rle_trans; [exact BD |]. rewrite <- (bpow_inverse 50). apply bpow_le. lia. }
+  assert (O : fits 0 one /\ fits 0 d).
+  { split; split; try easy; [rewrite one_is_1, Rabs_R1; simpl; lra |].
+    eapply Rle_trans; [exact B |]. simpl; lra. }
+  destruct (sub_fits 0 one d ltac:(lia) (proj1 O) (proj2 O)) as [W [FS _]]. apply is_one; [exact FS |].
+  rewrite W, one_is_1.
+  assert (N : Rabs (rnd (1 - B2R d) - (1 - B2R d)) <= / 2 ^ 50).
+  { eapply Rle_trans; [apply (rnd_nearest _ 1), (generic_format_bpow radix2 _ 0); unfold FLT_exp; lia |].
+    replace (1 - (1 - B2R d)) with (B2R d) by ring. exact B. }
+  apply Rabs_le_inv in B, N. apply Rabs_le. lra.
+Qed.
+
+Lemma saturated a : a = B754_infinity false \/ is_finite a = true /\ 43.5 <= B2R a ->
+  tanh_of_size a = one.
+Proof.
+  intros H. apply from_large.
+  assert (Vc : 88 <= B2R ceiling <= 88.73) by (unfold ceiling, B2R, F2R; simpl; lra).
+  assert (S : add a a = B754_infinity false \/ is_finite (add a a) = true /\ 86 <= B2R (add a a)).
+  { destruct H as [-> | [F L]]; [now left |].
+    destruct (large_plus a a F F ltac:(lra) ltac:(lra)) as [I | [Fs V]]; [now left | right].
+    split; [exact Fs |]. rewrite V.
+    apply round_ge_generic; [now apply FLT_exp_valid | apply valid_rnd_N | | lra].
+    replace 86 with (IZR 86 * bpow radix2 0) by (simpl; ring). now apply format_scaled. }
+  destruct S as [-> | [Fs L]].
+  { change (smaller ceiling (B754_infinity false)) with ceiling. apply exp_large; [reflexivity | lra]. }
+  unfold smaller. rewrite Bcompare_correct by (reflexivity || exact Fs).
+  destruct (Rcompare_spec (B2R ceiling) (B2R (add a a))); apply exp_large; (reflexivity || exact Fs || lra).
+Qed.
+
+Theorem tanh_saturates :
+  (forall x, is_finite x = true -> 43.5 <= Rabs (B2R x) -> tanh_of x = if Bsign x then Bopp one else one) /\
+  (forall s, tanh_of (B754_infinity s) = if s then Bopp one else one) /\ tanh_of B754_nan = B754_nan.
+Proof.
+  split; [| split; [| reflexivity]].
+  - intros x F H. unfold tanh_of. rewrite below_5_8, not_nan by easy.
+    assert (Fa : is_finite (Babs x) = true) by now rewrite is_finite_Babs.
+    rewrite saturated by (right; rewrite B2R_Babs; now split).
+    now destruct (Rcompare_spec (Rabs (B2R x)) 0.625); [lra | |].
+  - intros s. unfold tanh_of. simpl less. rewrite saturated by now left. now destruct s.
+Qed.
+
+Theorem tanh_whole_error : forall x, is_finite x = true ->
   is_finite (tanh_of x) = true /\
   Rabs (B2R (tanh_of x) - tanh (B2R x)) <= 3.81 * u * Rabs (tanh (B2R x)).
 Proof.
-  intros x F H. destruct (Rlt_le_dec (Rabs (B2R x)) 0.625) as [S | L].
-  - destruct (tanh_below_error x F S) as [Fy E]. split; [exact Fy |].
-    eapply Rle_trans; [exact E |]. apply Rmult_le_compat_r; [apply Rabs_pos | unfold u; lra].
-  - unfold tanh_of. rewrite below_5_8, not_nan by easy.
-    assert (Fa : is_finite (Babs x) = true) by now rewrite is_finite_Babs.
-    destruct (tanh_of_size_error (Babs x) Fa ltac:(rewrite B2R_Babs; lra)) as [Fy E]. rewrite B2R_Babs in E.
-    destruct (Rcompare_spec (Rabs (B2R x)) 0.625); [lra | |];
-      (apply signed; [unfold u; lra | exact Fy | exact E]).
+  intros x F. destruct (Rlt_le_dec (Rabs (B2R x)) 0.625) as [S | L].
+  { destruct (tanh_below_error x F S) as [Fy E]. split; [exact Fy |].
+    eapply Rle_trans; [exact E |]. apply Rmult_le_compat_r; [apply Rabs_pos | unfold u; lra]. }
+  assert (Fa : is_finite (Babs x) = true) by now rewrite is_finite_Babs.
+  assert (K : is_finite (tanh_of_size (Babs x)) = true /\
+    Rabs (B2R (tanh_of_size (Babs x)) - tanh (Rabs (B2R x))) <= 3.81 * u * tanh (Rabs (B2R x))).
+  { destruct (Rle_lt_dec (Rabs (B2R x)) 43.5) as [M | M].
+    - rewrite <- B2R_Babs. apply tanh_of_size_error; [exact Fa | rewrite B2R_Babs; lra].
+    - rewrite saturated by (right; rewrite B2R_Babs; split; [exact Fa | lra]). split; [reflexivity |].
+      rewrite one_is_1, tanh_as_quotient. assert (X : 2 ^ 100 <= exp (2 * Rabs (B2R x))).
+      { apply Rle_trans with (exp 87); [interval with (i_prec 40) | apply exp_le; lra]. }
+      set (q := 2 / (1 + exp (2 * Rabs (B2R x)))). assert (Q : 0 < q <= / 2 ^ 90).
+      { unfold q. split; [apply Rdiv_lt_0_compat; lra |].
+        apply Rmult_le_reg_r with (1 + exp (2 * Rabs (B2R x))); [lra |].
+        unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+      replace (1 - (1 - q)) with q by ring. rewrite Rabs_pos_eq by lra. unfold u. lra. }
+  unfold tanh_of. rewrite below_5_8, not_nan by easy. destruct K as [Fy E].
+  destruct (Rcompare_spec (Rabs (B2R x)) 0.625); [lra | |];
+    (apply signed; [unfold u; lra | exact Fy | exact E]).
 Qed.
 
 (* ---- The model beside the C ---- *)

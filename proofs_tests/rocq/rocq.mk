@@ -39,7 +39,7 @@ build/test/rocq.count: $(wildcard $(ROCQ)/*)
 	@$(if $(ROCQ_NOW),$(call rocq_compile,$(ROCQ_NOW)) || :)
 	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs $(JUDGED)
 # Reads their tables of points.
-build/test/test_vmath.count: $(ROCQ)/Exp.v $(ROCQ)/Sigmoid.v $(ROCQ)/Tanh.v $(ROCQ)/Log.v
+build/test/test_vmath.count: $(ROCQ)/Exp.v $(ROCQ)/Sigmoid.v $(ROCQ)/Tanh.v $(ROCQ)/SinCos.v $(ROCQ)/Log.v
 proofs-all: export ROCQ_EVERY := yes
 proofs-all:
 	@$(call rocq_compile,$(ROCQ_ALL)) || :
