@@ -21,11 +21,12 @@ static CHECK_UNUSED uint64_t proof_draw(void) {
     return n ? strtoull(n, NULL, 10) : 0;
 #endif
 }
-static CHECK_UNUSED void proof_seed(uint64_t seed) { check_seed(seed + proof_draw() * 0xD1B54A32D192ED03u); }
+static CHECK_UNUSED uint64_t proof_drawn(uint64_t seed) { return seed + proof_draw() * 0xD1B54A32D192ED03u; }
+static CHECK_UNUSED void proof_seed(uint64_t seed) { check_seed(proof_drawn(seed)); }
 
 // A figure with the bound that it must keep; NaN keeps none. `what` is a printf format. A bound is claimed,
 // or derived as the file's first comment or the line above it says, and then holds for every draw; or it is
-// measured: no more than twice (no less than half) the worst of 1,000 draws.
+// measured: no more than twice (no less than half) the worst of 1,000 draws, or of as many as the file says.
 enum { PROOF_LEAST, PROOF_MOST, PROOF_MEASURED_LEAST, PROOF_MEASURED_MOST };
 static CHECK_UNUSED void proof_figure(int kind, double value, double bound, const char *what, ...)
     __attribute__((format(printf, 4, 5)));

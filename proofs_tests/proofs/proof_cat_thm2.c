@@ -10,9 +10,12 @@
 // Model: con_ar_fwd. Constructed: W = c I, F = 2 D_{-1}, and the same disturbed, so that the error at the
 //   short length is not 0. Trained: the project's own CAT (value_filter=two_sided) after training on `ar`,
 //   its filter and weights read back.
-// Check: for disturbances of W and F over two decades, the three quantities stay within L eps or L' eps at
-//   every L' up to 1000, eps, itself at most what the disturbance allows, measured on every sequence of
-//   length 4. A model far from solving the task at length 4 is no counter-example.
+// Check: for disturbances of W and F over two decades eps, of every sequence of length 4, is at most what
+//   the disturbance allows, and the three quantities in L eps or L' eps, at every L' up to 1000, are far
+//   below the 9, 2 and 23 that are proved. They do not all stay below the printed 1: of 23 draws two have
+//   a filter 1.06 and 1.11 L eps away. A model far from solving the task at length 4 is no
+//   counter-example. What is called measured was measured over those draws, of trained models over 17
+//   seeds or more.
 #include "proof.h"
 
 #include <seqmix/run.h>
@@ -70,6 +73,7 @@ static void disturbed_constructions(void **state) {
     make_table();
     PROOF_EACH_PRECISION(p)
     for (int level = 0; level < 3; level++) {
+        static const double most_filter[] = {0, 1.6, 1.6}, most_attention[] = {0.6, 0.003, 0.02};
         const double size = level == 0 ? 0 : level == 1 ? 1e-4 : 1e-3, c = level == 2 ? 12 : 16;
         double worst_error = 0, worst_filter = 0, worst_attention = 0, largest_eps = 0, at_1000 = 0;
         for (int trial = 0; trial < 2; trial++) {
@@ -100,11 +104,12 @@ static void disturbed_constructions(void **state) {
         // and the filtered values are off by no more than the filter.
         proof_at_most(largest_eps, T * size + 4 * exp(-c * (1 - 2 * size)) + 8 * proof_u(p),
                       "%s, disturbance %g: error on every sequence of 4", proof_short(p), size);
-        proof_at_most(worst_filter, 1, "%s, disturbance %g: |F - 2 D_{-1}|_1 in L eps", proof_short(p), size);
-        proof_at_most(worst_attention, 1, "%s, disturbance %g: attention's distance in L' eps",
-                      proof_short(p), size);
-        proof_at_most(worst_error, 1, "%s, disturbance %g: error at L' = 3 .. 1000 in L' eps", proof_short(p),
-                      size);
+        proof_measured(worst_filter, most_filter[level], "%s, disturbance %g: |F - 2 D_{-1}|_1 in L eps",
+                       proof_short(p), size);
+        proof_measured(worst_attention, most_attention[level],
+                       "%s, disturbance %g: attention's distance in L' eps", proof_short(p), size);
+        proof_measured(worst_error, 0.5, "%s, disturbance %g: error at L' = 3 .. 1000 in L' eps",
+                       proof_short(p), size);
     }
 }
 
@@ -119,8 +124,8 @@ static void without_the_premise(void **state) {
     every_short_sequence(&eps, &a, W, F, CON_FLOAT);
     proof_seed(66);
     for (int n = 0; n < 4; n++) one(&e, &a, x, MAX_L, W, F, random_sequence(x, MAX_L), CON_FLOAT);
-    proof_at_least(eps, 0.1, "c = 2: error on every sequence of 4");
-    proof_at_least(e, 0.9, "c = 2: error at 1000 tokens");
+    proof_measured_least(eps, 0.2, "c = 2: error on every sequence of 4");
+    proof_measured_least(e, 0.9, "c = 2: error at 1000 tokens");
 }
 
 // ---- Models trained by the project ----------------------------------------------------------------------
@@ -166,8 +171,9 @@ static smx_evaluation evaluated(smx_run *r, size_t length) {
 static void trained_models(void **state) {
     (void)state;
     enum { L0 = 16 };
+    const int drawn = 3 * (int)proof_draw();
     for (int seed = 1; seed <= 3; seed++) {
-        smx_run *r = trained("length=16&vocab=32&width=32", seed);
+        smx_run *r = trained("length=16&vocab=32&width=32", seed + drawn);
         smx_error e = {0};
         smx_tensor f;
         if (smx_run_tensor(r, "block0.mixer.filter_v", &f, &e)) fail_msg("%s", e.message);
@@ -175,11 +181,11 @@ static void trained_models(void **state) {
                      others = fabs((double)f.data[1]) + fabs((double)f.data[2]);
         print_message("seed %d: F_v = (%.4f, %.4f, %.4f) for x_{t+1}, x_t, x_{t-1}\n", seed,
                       (double)f.data[0], (double)f.data[1], (double)f.data[2]);
-        proof_at_most(others / ahead, 0.1,
-                      "seed %d: the trained filter's distance (l1) from the delay, scale aside", seed);
+        proof_measured(others / ahead, 0.06,
+                       "seed %d: the trained filter's distance (l1) from the delay, scale aside", seed);
         const double a0 = attention_distance(r, L0), loss0 = evaluated(r, L0).loss;
-        proof_at_most(a0, 0.03, "seed %d: attention's distance from 1/2, 1/2 at the trained length", seed);
-        proof_at_most(loss0, 1e-5, "seed %d: loss at the trained length", seed);
+        proof_measured(a0, 0.04, "seed %d: attention's distance from 1/2, 1/2 at the trained length", seed);
+        proof_measured(loss0, 1e-5, "seed %d: loss at the trained length", seed);
         double growth = 0, loss_growth = 0, accuracy = 1;
         for (size_t L = 3; L <= 1000; L = L < 500 ? L * 2 : L == 1000 ? 1001 : 1000) {
             const double times = proof_largest(1, (double)L / L0);
@@ -188,17 +194,18 @@ static void trained_models(void **state) {
             loss_growth = proof_largest(loss_growth, ev.loss / (times * loss0));
             accuracy = proof_smallest(accuracy, ev.accuracy);
         }
-        proof_at_most(growth, 1.5, "seed %d: growth of that distance to L' = 1000, in L'/16", seed);
-        proof_at_most(loss_growth, 1.5, "seed %d: growth of the loss to L' = 1000, in L'/16", seed);
-        proof_at_least(accuracy, 1, "seed %d: least accuracy at L' = 3 .. 1000", seed);
+        proof_measured(growth, 3.5, "seed %d: growth of that distance to L' = 1000, in L'/16", seed);
+        proof_measured(loss_growth, 1.5, "seed %d: growth of the loss to L' = 1000, in L'/16", seed);
+        proof_measured_least(accuracy, 1, "seed %d: least accuracy at L' = 3 .. 1000", seed);
         smx_run_close(r);
     }
     // What the premise excludes: with a residual, a free W_v and a head behind,
     // three tokens can be answered another way.
-    smx_run *r = trained("length=3&vocab=8&width=16", 1);
-    proof_at_least(evaluated(r, 3).accuracy, 0.99, "trained at L = 3 in this larger class: accuracy at 3");
-    proof_at_most(evaluated(r, 1000).accuracy, 0.5,
-                  "trained at L = 3 in this larger class: accuracy at 1000");
+    smx_run *r = trained("length=3&vocab=8&width=16", 1 + drawn);
+    proof_measured_least(evaluated(r, 3).accuracy, 0.99,
+                         "trained at L = 3 in this larger class: accuracy at 3");
+    proof_measured(evaluated(r, 1000).accuracy, 0.3,
+                   "trained at L = 3 in this larger class: accuracy at 1000");
     smx_run_close(r);
 }
 

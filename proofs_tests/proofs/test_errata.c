@@ -1,6 +1,7 @@
 // test_errata.c: what is wrong or unsaid in the sources, each shown: the printed formula is evaluated and
 // fails, the corrected one holds, with the figure. Tables are evaluated as printed, row by row.
-// docs/ERRATA.md tells each in a paragraph; the numbers are those of that page.
+// docs/ERRATA.md tells each in a paragraph; the numbers are those of that page. What is called measured was
+// measured over 1,000 draws in errata 1 to 3, 5, 10, 11, 13 and 22, over 100 in the others.
 #include "proof.h"
 
 #include "model/run/language/language.h"
@@ -36,8 +37,8 @@ static void erratum_01_pooling_leaks(void **state) {
             v[t * D] -= 1;
         }
     }
-    proof_measured_least(moved[0][ROW + 1], 0.02, "centred, P = 5: row 9 moves with v_10 by");
-    proof_measured_least(moved[0][ROW + 2], 0.01, "centred, P = 5: row 9 moves with v_11 by");
+    proof_measured_least(moved[0][ROW + 1], 0.01, "centred, P = 5: row 9 moves with v_10 by");
+    proof_measured_least(moved[0][ROW + 2], 0.004, "centred, P = 5: row 9 moves with v_11 by");
     proof_at_most(moved[0][ROW + 3], 0, "centred, P = 5: row 9 moves with v_12 by");
     for (int n = 1; n < 3; n++) {
         double most = 0;
@@ -71,7 +72,7 @@ static void erratum_02_decay_does_not_mask(void **state) {
             if (j <= i) off = proof_largest(off, fabs(map[i * L + j] - weight[j] / past));
         }
     }
-    proof_at_least(future, 0.8, "as printed: largest share of a row's weight that lies in its future");
+    proof_measured_least(future, 0.8, "as printed: largest share of a row's weight that lies in its future");
     proof_at_most(left, 0, "logits above the diagonal -inf: largest weight there");
     proof_measured(off, 2.2e-16,
                    "logits above the diagonal -inf: difference from the printed row's past, scaled to 1");
@@ -115,7 +116,7 @@ static void erratum_03_ranges(void **state) {
     }
     proof_at_most(inside, 0, "exp(-alpha) on [0, B], B = 1e-3: heads of 8 whose alpha lies in [0, B]");
     proof_at_least(lost, 1, "exp(-alpha) on [0, B]: heads whose output is not a number");
-    proof_measured_least(least, 0.05,
+    proof_measured_least(least, 0.03,
                          "exp(-alpha) on [0, B]: least difference of a head from plain attention");
     proof_at_most(first, 0, "exp(-alpha) on [exp(-B), 1]: difference of the first head from plain attention");
     double worst = 0, spacing = 0;
@@ -195,7 +196,7 @@ static void erratum_06_sign(void **state) {
         for (int minus = 0; minus < 2; minus++)
             off[minus] = proof_largest(off[minus], fabs(A * y[t - 1] + (C * B + D) * x[t] +
                                                         (minus ? -1 : 1) * A * D * x[t - 1] - y[t]));
-    proof_at_least(off[0], 1, "as printed, + A D x_{t-1}: residual");
+    proof_measured_least(off[0], 1, "as printed, + A D x_{t-1}: residual");
     proof_measured(off[1], 1.3e-15, "- A D x_{t-1}: residual");
     check_done();
 }
@@ -233,8 +234,9 @@ static void erratum_07_no_low_pass(void **state) {
         off = proof_largest(off, fabs(gain - eq_5) / eq_5);
     }
     proof_at_most(outside, 0, "200000 filters of (0,1)^2: those with a pole not inside the unit circle");
-    proof_measured_least(
-        least - 1, 1e-3,
+    // By Eq. 5 2 a1 / (1 - a1 + a2), with a1 > 0.
+    proof_at_least(
+        least - 1, 0,
         "filters run on both: gain at the highest frequency over that at frequency 0, less 1: the least");
     proof_measured(off, 1e-14, "the same ratio: relative difference from Eq. 5's");
     // (0.5, 1.5) passes the Laplace test, Eq. 19, and diverges.
@@ -308,7 +310,8 @@ static void erratum_09_gate_matrix(void **state) {
         assert_int_equal(ref_chela_layer_fwd(u, z, printed, x, &w, &p), REF_OK);
         least = proof_smallest(least, difference(wanted, printed, L * D) / size);
     }
-    proof_measured_least(least, 0.1,
+    // Of these two figures 100 draws were taken, of which the worst are 0.087 and 0.72.
+    proof_measured_least(least, 0.06,
                          "as printed, the values wanted: least relative error of M over b_g in -10 .. 10");
     w.w_v = w.w_g = none, w.b_g = open; // the only printed layer with that gate
     least = INFINITY;
@@ -318,8 +321,8 @@ static void erratum_09_gate_matrix(void **state) {
         assert_int_equal(ref_chela_layer_fwd(u, z, printed, x, &w, &p), REF_OK);
         least = proof_smallest(least, difference(wanted, printed, L * D) / size);
     }
-    proof_at_least(least, 0.5,
-                   "as printed, the gate wanted: least relative error of M over b_v in -10 .. 10");
+    proof_measured_least(least, 0.5,
+                         "as printed, the gate wanted: least relative error of M over b_v in -10 .. 10");
     check_done();
 }
 
@@ -366,10 +369,10 @@ static void erratum_11_almost_all_filters(void **state) {
     proof_wilson(&low, &high, collide, 2000, 3.29);
     print_message("%d of 2000 Gaussian filters collide: %.3f .. %.3f at 99.9 %%\n", collide, low, high);
     assert_true(low < 0.75 && 0.75 < high); // the angle of (F_0, F_1): 3/4 of the circle
-    proof_at_least(collide / 2000.0, 0.5,
-                   "share of filters for which a at the start and a a are the same direction");
+    proof_measured_least(collide / 2000.0, 0.5,
+                         "share of filters for which a at the start and a a are the same direction");
     proof_measured_least(
-        distinct, 2000, // measured: two directions of some draw may be closer than a cosine of 1 - 1e-12
+        distinct, 1999, // measured: two directions of some draw may be closer than a cosine of 1 - 1e-12
         "filters of 2000 that tell all pairs of this table apart once the first row is masked");
 }
 
@@ -527,7 +530,7 @@ static void erratum_16_rows_of_table_1(void **state) {
             least = proof_smallest(least, off);
         else
             holds = proof_largest(holds, off);
-        if (named)
+        if (named) // five times what two roundings to .01 can do
             proof_at_least(off, 0.05, "%s: distance of the printed average from the mean", arena[i].model);
     }
     proof_at_most(holds, 0.01, "the other twelve rows: largest distance");
@@ -635,7 +638,7 @@ static void erratum_21_width_without_sigma(void **state) {
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         const size_t d = (size_t)ceil(cases[i].factor * 50 * B * root * root), trials = cases[i].trials;
         const con_landmark m = {.L = L, .D = d, .block = B, .sigma = cases[i].sigma, .rho = 1};
-        const long hits = con_landmark_trials(&m, 21, 0, trials, CON_FLOAT);
+        const long hits = con_landmark_trials(&m, proof_drawn(21), 0, trials, CON_FLOAT);
         proof_ok(hits < 0);
         proof_figure(!cases[i].holds, (double)hits / (double)trials, cases[i].holds ? promised : promised / 2,
                      "sigma = %g, d = %zu: share of %zu contexts in which the copy's block is found",
@@ -671,7 +674,8 @@ static void erratum_22_opposite_embeddings(void **state) {
     }
     proof_at_least(collide, FILTERS,
                    "filters of 2000 under which two pairs of e0, -e0, e1 are one direction");
-    proof_at_least(apart, FILTERS, "filters of 2000 that tell all pairs apart, -e0 turned to (cos 1, sin 1)");
+    proof_measured_least(apart, FILTERS - 2,
+                         "filters of 2000 that tell all pairs apart, -e0 turned to (cos 1, sin 1)");
     proof_at_least(least, 0.5,
                    "c a b a a c a a, first row masked: distance from the answer, c from 1 to 10,000");
 }
