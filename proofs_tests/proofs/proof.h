@@ -10,6 +10,12 @@
 #define PROOF_EACH_PRECISION(p) for (con_precision p = CON_FLOAT; p <= CON_DOUBLE; p++)
 // Unit roundoff: u = 2^-24 or 2^-53.
 static CHECK_UNUSED double proof_u(con_precision p) { return p == CON_FLOAT ? 0x1p-24 : 0x1p-53; }
+// What the roundings of two logits of size c at most multiply a ratio of weights by. A logit, relative to c:
+// the filter's N terms and the D/2 + 3 of a norm for each of two keys, D + 2 of a product and two scales.
+// (The sum of a filter must not cancel to far below its largest term.)
+static CHECK_UNUSED double proof_logits(const con_recall *m, con_precision p) {
+    return exp(2 * (double)(2 * (m->N + m->D) + 8) * m->c * proof_u(p));
+}
 static CHECK_UNUSED const char *proof_short(con_precision p) { return p == CON_FLOAT ? "float32" : "double"; }
 
 // PROOF_DRAW=n in the environment makes every seeded number another one (to see how far a figure varies).

@@ -9,7 +9,7 @@
 //   c = log(4L/eps) / (1 - max(rho, 0)).
 // Check: |y - answer| <= eps/2 at every row whose token has exactly one earlier occurrence, over all
 //   sequences of up to 7 tokens from 4: the wrong rows weigh at most L e^(-c (1 - rho)) = eps/4 together,
-//   times e^(32 c u) for two logits of size c of 16 roundings each. On the project's own `mqar` and `ar`
+//   times what the roundings of two logits can do (proof_logits). On the project's own `mqar` and `ar`
 //   samples every target is the nearest embedding, too. Without the delay the row returns its own
 //   embedding, at both its occurrences: the error is its distance from the answer's, at least sqrt(2 - 2
 //   rho), less eps/4.
@@ -43,9 +43,7 @@ static con_recall model(size_t L, size_t V, size_t D) {
                         .no_norm = 1,
                         .c = log(4 * (double)L / EPSILON) / (1 - proof_largest(rho, 0))};
 }
-static double allowed(const con_recall *m, con_precision p) {
-    return EPSILON / 2 * exp(32 * m->c * proof_u(p));
-}
+static double allowed(const con_recall *m, con_precision p) { return EPSILON / 2 * proof_logits(m, p); }
 static double x[MAX_L * MAX_D], y[MAX_L * MAX_D];
 static void run(const int32_t *tokens, const con_recall *m, con_precision p) {
     for (size_t t = 0; t < m->L; t++)

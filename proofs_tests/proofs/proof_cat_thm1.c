@@ -14,8 +14,8 @@
 // Check: on every valid sequence of small lengths (all of them) and on random long ones |y - answer| and
 //   the attention's distance from 1/2, 1/2 (or 1). The wrong rows, L - 2 or L - 1 of them, weigh at most
 //   w, eps/8 of all where two rows share and eps/4 where one has it: the distance is 2 w, the error 3 w
-//   with the values 2 X and 2 w else, times e^(32 c u) for two logits of size c of 16 roundings each. |
-//   |norm(X*F)| - 1 | is within the roundings of a norm. What is called measured was measured over 73
+//   with the values 2 X and 2 w else, times what the roundings of two logits can do (proof_logits).
+//   | |norm(X*F)| - 1 | is within the roundings of a norm. What is called measured was measured over 73
 //   draws. Filters 0, (1,0) and (1,1) fail, with the error that their collision predicts.
 #include "proof.h"
 
@@ -81,7 +81,7 @@ static con_recall model(const double *filter, int N, int L, con_delay delay, dou
 }
 // What the wrong rows weigh together, w; the error is at most 3 w or 2 w, the attention's distance 2 w.
 static double wrong_weight(const con_recall *m, con_precision p) {
-    return EPSILON / (m->delay == CON_VALUE_DELAY ? 8 : 4) * exp(32 * m->c * proof_u(p));
+    return EPSILON / (m->delay == CON_VALUE_DELAY ? 8 : 4) * proof_logits(m, p);
 }
 static double times(con_delay delay) { return delay == CON_VALUE_DELAY ? 3 : 2; }
 
