@@ -120,7 +120,7 @@ static float squash(float k, float lambda) {
     return k > lambda ? k - lambda : k < -lambda ? k + lambda : k - k;
 }
 
-// ---- As a direct sum, forward only: no row depends on a later one, not even by rounding ---------------------
+// ---- As a direct sum, forward only: no row depends on a later one, not even by rounding ------------------
 // Scratch: what the sum asks for, then the squashed kernels with the skip in their first taps.
 static smx_conv direct_of(const graph *g, const node *n) {
     const size_t D = last_dim(n->out);

@@ -1,6 +1,6 @@
-// test_recurrent.c: LSTM and GRU against the oracle: widths around whole registers, batches, a start and the
-// gradient of the end; a sequence in two parts is the whole; no row depends on a later one; saturated gates and
-// 4,000 rows stay finite; what may be left out.
+// test_recurrent.c: LSTM and GRU against the oracle: widths around whole registers, batches, a start and
+// the gradient of the end; a sequence in two parts is the whole; no row depends on a later one; saturated
+// gates and 4,000 rows stay finite; what may be left out.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
