@@ -559,7 +559,7 @@ onPage(
         const first = await hash(page);
         // What favours a run is said, and taken away by one press.
         await says(page, '.favours', /steps 300 600/);
-        await press(page, 'Equal settings');
+        await press(page, 'Use the same training settings');
         await until(page, () => !document.querySelector('.favours'));
         assert.match((await runs(page))[1].config, /steps=300/);
         await press(page, 'Undo the equal settings');

@@ -26,6 +26,7 @@ export const NAMES: Readonly<Record<string, string>> = {
     filters: 'what is filtered',
     pool: 'pooling',
     window: 'columns pooled',
+    sliding: 'sliding window, in tokens',
     las_decay: 'kind of decay',
     decay_range: 'strongest decay',
     block: 'rows per landmark',

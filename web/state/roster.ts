@@ -221,7 +221,7 @@ export function resume(config: string, seeds: number, saved: readonly (readonly 
                 const mark = freeMark(values, marks, made, new Set(wanted.slice(i + 1).map(ownMark)));
                 made.push(createEntry(values, mark, { ...(saved[i] && { saved: saved[i] }) }));
             }
-            replaceRuns(made, 'the taking up', before);
+            replaceRuns(made, 'opening these runs', before);
             engaged.value++;
         });
         remember('push');

@@ -38,7 +38,7 @@ const PACE: Record<Speed, number> = { slow: 4, gentle: 24, full: Infinity }; // 
 function obey(): void {
     const address = readAddress(location.hash);
     const text = address.config || LESSON.config;
-    const { seeds } = view.value;
+    const { seeds, view: before } = view.value;
     view.value = { ...view.value, seeds: address.view.seeds };
     const problem = attempt(() => runsOf(lab(), text), 'the change', { seeds, back: true });
     if (problem) {
@@ -48,8 +48,10 @@ function obey(): void {
         return;
     }
     view.value = { ...address.view, go: 0, run: Math.min(address.view.run, runs.value.length - 1) };
-    if (address.view.go) go();
-    else if (playing.value) pool().play(ticketsOf(runs.value)); // with what came back
+    if (address.view.go) {
+        if (view.value.view !== before) opened.value++; // a link that starts runs: they are seen from the top
+        go();
+    } else if (playing.value) pool().play(ticketsOf(runs.value)); // with what came back
 }
 /** Open a lesson and start it; one about MNIST with what is here of it, or with drawn digits. */
 export function openLesson(config: string, change: Partial<View> = {}): void {

@@ -117,13 +117,13 @@ function Said() {
     if (judged === all && all)
         return (
             <>
-                {held} of {all} as claimed.
+                {held} of {all} as expected.
             </>
         );
     if (isRunning())
         return (
             <>
-                {held} of {all} as claimed so far, {judged} trained to the end.
+                {held} of {all} as expected so far, {judged} trained to the end.
             </>
         );
     return <>Twelve models, trained here in a minute or two.</>;
@@ -134,11 +134,11 @@ function said(cell: Cell): { sign: string; tone: string; words: string } {
     const able = cell.promise.high >= 1;
     const { state } = verdictOf(cell);
     const claim = promised(cell.promise);
-    if (state === 'open') return { sign: '', tone: '', words: `claim ${claim}` };
+    if (state === 'open') return { sign: '', tone: '', words: `expected ${claim}` };
     if (state === 'broken') return { sign: able ? '✗' : '✓', tone: 'broken', words: `not ${claim}` };
     return able
-        ? { sign: '✓', tone: 'able', words: `${claim}, as claimed` }
-        : { sign: '✗', tone: 'unable', words: 'guesses, as claimed' };
+        ? { sign: '✓', tone: 'able', words: `${claim}, as expected` }
+        : { sign: '✗', tone: 'unable', words: 'guesses, as expected' };
 }
 
 // (A part is drawn anew when a signal that it reads changes.)

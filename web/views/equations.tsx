@@ -107,7 +107,7 @@ export default function Equations() {
                               ? `Line ${fault.line}, column ${fault.column}: ${fault.sentence}.`
                               : `${fault.sentence}.`
                           : steps
-                            ? `${steps.steps.length} steps, ${counted(countWeights(steps))} weights.`
+                            ? `${steps.steps.length} ${steps.steps.length === 1 ? 'operation' : 'operations'}, ${counted(countWeights(steps))} weights in the mixer.`
                             : 'Reading …'}
                 </p>
                 <Train ready={good} done={() => (shown.current = true)} />
@@ -278,7 +278,7 @@ function Trained() {
         <p class={status === 'failed' ? 'why' : 'say'}>
             {status === 'failed'
                 ? `It cannot be trained: ${problem?.message}.`
-                : `It is run ${runs.value.indexOf(entry) + 1} of ${runs.value.length} (${titleOfText(draft.value)}): step ${step} of ${steps}, accuracy ${scoreText(entry, step)}.`}{' '}
+                : `It trains as run ${runs.value.indexOf(entry) + 1} of ${runs.value.length} (${titleOfText(draft.value)}): step ${step} of ${steps}, accuracy ${scoreText(entry, step)}.`}{' '}
             <button type="button" class="link" onClick={() => openView('experiment')}>
                 Go to the experiment
             </button>

@@ -27,6 +27,7 @@ export default function Exercises() {
     void news.value;
     const all = exercises.value;
     const { own, answers } = sheet.value;
+    const [typing, type] = useState<number | null>(null); // whose answer is being changed
     const given = all.filter((_, i) => answers[i]).length;
     const right = all.filter((one, i) => verdictOf(one, answers[i] ?? '') === true).length;
     const corrected = all.filter((one) => checked(one)?.trained).length;
@@ -34,7 +35,14 @@ export default function Exercises() {
         <div class="exercises">
             <ol>
                 {all.map((one, i) => (
-                    <Question key={`${own} ${i}`} one={one} i={i} answer={answers[i] ?? ''} />
+                    <Question
+                        key={`${own} ${i}`}
+                        one={one}
+                        i={i}
+                        answer={answers[i] ?? ''}
+                        typing={typing === i}
+                        type={(on) => type(on ? i : null)}
+                    />
                 ))}
             </ol>
             <div class="row">
@@ -42,7 +50,9 @@ export default function Exercises() {
                     Correct the sheet
                 </button>
                 <p role="status">
-                    {corrected ? `${right} of ${all.length} right.` : `${given} of ${all.length} answered.`}
+                    {corrected && typing === null
+                        ? `${right} of ${all.length} right.`
+                        : `${given} of ${all.length} answered.`}
                 </p>
             </div>
             <section aria-labelledby="hand-in">
@@ -58,7 +68,15 @@ export default function Exercises() {
     );
 }
 
-function Question({ one, i, answer }: { one: Exercise; i: number; answer: string }) {
+interface QuestionOf {
+    one: Exercise;
+    i: number;
+    answer: string;
+    /** The answer is being changed: the verdict on the one before is no longer its own. */
+    typing: boolean;
+    type: (on: boolean) => void;
+}
+function Question({ one, i, answer, typing, type }: QuestionOf) {
     void news.value;
     const state = checked(one);
     const verdict = verdictOf(one, answer);
@@ -77,7 +95,12 @@ function Question({ one, i, answer }: { one: Exercise; i: number; answer: string
                     autocomplete="off"
                     maxLength={24}
                     value={answer}
-                    onChange={({ currentTarget }) => give(i, currentTarget.value)}
+                    onInput={() => type(true)}
+                    onBlur={() => type(false)}
+                    onChange={({ currentTarget }) => {
+                        give(i, currentTarget.value);
+                        type(false);
+                    }}
                 />
                 <button
                     type="button"
@@ -95,6 +118,7 @@ function Question({ one, i, answer }: { one: Exercise; i: number; answer: string
                 {state?.status === 'failed' &&
                     `It could not be trained here: ${state.why || 'it was stopped'}.`}
                 {state?.trained &&
+                    !typing &&
                     (verdict === true ? (
                         <span class="right">✓ Right: {rightAnswer(one)}.</span>
                     ) : verdict === false ? (

@@ -101,7 +101,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Proofs',
         title: 'Theorems',
         sentence:
-            'Six claims of the papers to try by hand, the others as a list: change something, and see whether the number ' +
+            'Claims of the papers to try by hand, the others as a list: change something, and see whether the number ' +
             'under the picture stays below its bound.',
         load: () => import('./theorems.tsx'),
     },

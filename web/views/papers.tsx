@@ -146,7 +146,7 @@ function Rerun({ table }: { table: Shown }) {
             <p class="say">
                 {table.setting} {run && <>{seeds} seeds each. </>}
                 {table.paperIn !== table.measure && <>The paper’s numbers are {table.paperIn}. </>}
-                Again, natively: <code>seqmix reproduce {name}</code>
+                To run it again natively: <code>seqmix reproduce {name}</code>
             </p>
         </section>
     );

@@ -53,8 +53,8 @@ onPage(
         await counts(page, '.board .cell', 12);
         // What is claimed stands in each, also of those that can only guess.
         const claims = await page.$$eval('.board .cell-foot', (all) => all.map((one) => one.textContent));
-        assert.equal(claims.filter((claim) => /^claim ≥ 9\d %/.test(claim)).length, 10, claims.join('\n'));
-        assert.equal(claims.filter((claim) => /^claim ≤ [23]0 %/.test(claim)).length, 2, claims.join('\n'));
+        assert.equal(claims.filter((claim) => /^expected ≥ 9\d %/.test(claim)).length, 10, claims.join('\n'));
+        assert.equal(claims.filter((claim) => /^expected ≤ [23]0 %/.test(claim)).length, 2, claims.join('\n'));
         await page.setViewport({ width: 1280, height: 800 });
         const low = await page.$$eval('.board .cell', (all) =>
             Math.max(...all.map((one) => one.getBoundingClientRect().bottom)),
@@ -91,10 +91,10 @@ onPage(
         const attention = cell('Recall', 'attention');
         await ended(page, cat);
         await says(page, `${cat} .cell-score`, /^(99|100)\.\d % ✓$/);
-        await says(page, `${cat} .cell-foot`, '≥ 99 %, as claimed · 1 block · 8,265 weights');
+        await says(page, `${cat} .cell-foot`, '≥ 99 %, as expected · 1 block · 8,265 weights');
         await ended(page, attention);
         await says(page, `${attention} .cell-score`, /^\d{1,2}\.\d % ✗$/);
-        await says(page, `${attention} .cell-foot`, /^guesses, as claimed · 1 block/);
+        await says(page, `${attention} .cell-foot`, /^guesses, as expected · 1 block/);
         // (Red says that something is not as claimed.)
         const tone = (selector) => page.$eval(`${selector} .sign`, (one) => getComputedStyle(one).color);
         assert.equal(
@@ -106,7 +106,7 @@ onPage(
         await says(page, `${cat} .cell-example`, /^([A-Z]{1,2} → \d+ ✓ ?){4}$/);
         await says(page, `${attention} .cell-example`, /^([A-Z]{1,2} → \d+ [✓✗] ?){4}$/);
         const [first] = (await text(page, `${cat} .cell-example`)).split(' ✓');
-        await says(page, '.board-head p', /^\d of 12 as claimed so far, [2-9] trained to the end\.$/);
+        await says(page, '.board-head p', /^\d of 12 as expected so far, [2-9] trained to the end\.$/);
         const points = await page.$eval(`${cat} polyline`, (one) => one.points.length);
         assert.ok(points >= 20, `${points} points of a curve`);
         // Behind the cell: how the first of these answers came about, of the run as it was when it was done.
@@ -186,7 +186,7 @@ onPage(
             focus,
         );
         await says(page, `${focus} .cell-score`, /✓$/);
-        await says(page, `${focus} .cell-foot`, /^≥ 96 %, as claimed · waits at step \d{2,3} of 600$/);
+        await says(page, `${focus} .cell-foot`, /^≥ 96 %, as expected · waits at step \d{2,3} of 600$/);
         // The words under it leave “How” its place.
         const over = await page.$eval(`${focus} .cell-foot`, (foot) => {
             const [words, how] = [foot, foot.closest('li').querySelector('.cell-inside')].map((one) => {

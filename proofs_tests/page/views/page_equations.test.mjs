@@ -90,7 +90,7 @@ async function definitionTyped(page) {
     assert.equal(await inside(page, '.fault'), '↑ there is no function convv; the nearest is conv');
     assert.equal(await inside(page, '.wrong'), 'convv');
     // The graph is still that of the text before, which its title says; its words are as dark as ever.
-    await says(page, '#graph-title', 'What it becomes (of the text before)');
+    await says(page, '#graph-title', 'What it becomes (from the last valid text)');
     const faded = await page.$$eval('.stale text', (all) =>
         all.filter((one) => {
             for (let at = one; at; at = at.parentElement)
@@ -152,7 +152,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     assert.ok(attention.step === 60);
     // What favours one of the two is said, and can be made alike.
     await says(page, '.equations-write .favours', /Training settings differ.*rate/);
-    await press(page, 'Equal settings');
+    await press(page, 'Use the same training settings');
     await until(page, () => !document.querySelector('.favours'));
     await press(page, 'Resume');
     await allDone(page);
@@ -193,13 +193,13 @@ onPage('every text to begin with is built', HASH, {}, async (page) => {
 const HOSTILE = [
     [
         '__proto__ = x @ constructor\ntoString = __proto__ @ w\ny = toString # ~!&#=%+ "\'<b>wow!view=about</b>',
-        '2 steps, 2,048 weights.',
+        '2 operations, 2,048 weights in the mixer.',
     ],
     [`${'('.repeat(4000)}x`, 'Line 1, column 33: nested deeper than 32.'],
     [`y = x @ w${'y'.repeat(8000)}`, 'Line 1, column 9: the name wyyy'],
     [
         Array.from({ length: 190 }, (_, i) => `t${i} = ${i ? `t${i - 1}` : 'x'} @ w${i}`).join('\n'),
-        '190 steps, 194,560 weights.',
+        '190 operations, 194,560 weights in the mixer.',
     ],
     ['y = x @ w[65536] @ u[65536] @ v[65536] @ z[32]', 'out of memory'],
     ['\u202e\u0000\ud800 = \u{1f600}', 'Line 1, column 1: unexpected byte 226'],

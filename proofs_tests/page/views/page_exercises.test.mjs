@@ -151,11 +151,12 @@ onPage(
 
 onPage(
     'a lecturer’s own exercise is an address: its run and its question',
-    '#mixer=cat&task=mqar&steps=60&seed=5!view=exercises&detail=own:loss',
+    '#mixer=cat&task=mqar&steps=60&seed=5!view=exercises&draft=y+%3D+x&detail=own:loss',
     {},
     async (page) => {
         await counts(page, '.exercises li', 1);
         await says(page, '.exercises li label', /loss of step 50/);
+        await says(page, '.exercises li > p', /^CAT on .*, 60 steps\./);
         const made = await text(page, '.exercises section:last-child code');
         assert.match(made, /#v=1&mixer=cat&task=mqar&seed=5&steps=60!view=exercises&detail=own:digest$/);
         const wanted = native('mixer=cat&task=mqar&steps=60&seed=5').find(
@@ -164,6 +165,12 @@ onPage(
         await type(page, 0, (wanted + 0.001).toFixed(4));
         await press(page, 'Correct the sheet');
         await says(page, verdict(0), /^✗ Not right/);
+        // The verdict is on the answer that was given, not on the one that is being typed.
+        await page.focus('#exercise-0');
+        await page.keyboard.press('End');
+        await page.keyboard.press('Backspace');
+        await says(page, verdict(0), '');
+        await says(page, '.exercises > .row [role=status]', '1 of 1 answered.');
         await type(page, 0, wanted.toFixed(4));
         await says(page, verdict(0), `✓ Right: ${wanted.toFixed(4)}.`);
     },

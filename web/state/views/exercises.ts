@@ -17,7 +17,7 @@ import type { Entry } from '../entry.ts';
 import { score } from '../history.ts';
 import { lab, runs, view } from '../page.ts';
 import { trainAll, type Trial } from '../queue.ts';
-import { runsOf, textOfAll } from '../setup.ts';
+import { mixerTitle, runsOf, taskTitle, textOfAll } from '../setup.ts';
 import { setView } from '../viewing.ts';
 import { writeAddress } from '../url.ts';
 
@@ -30,7 +30,9 @@ export const exercises = computed((): readonly Exercise[] => {
     return [
         {
             title: 'Your exercise',
-            text: 'Open the run in Experiment, train it to the end, and read the answer there.',
+            text:
+                `${mixerTitle(lab(), first.values)} on ${taskTitle(lab(), first.values)}, ${first.values['steps']} ` +
+                'steps. Open the run in Experiment, train it to the end, and read the answer there.',
             config: textOfAll(lab(), [first.values]),
             ask: own,
         },
@@ -60,7 +62,7 @@ export const addressOfOwn = (ask: Ask): string => {
     const detail = writeSheet({ own: ask, answers: [] });
     return writeAddress({
         config,
-        view: { ...view.value, view: 'exercises', run: 0, sample: 0, ghost: '', go: 0, detail },
+        view: { ...view.value, view: 'exercises', run: 0, sample: 0, ghost: '', go: 0, draft: '', detail },
     });
 };
 

@@ -2,6 +2,7 @@
 import type { Entry } from '../../state/entry.ts';
 import { mnistKey } from '../../state/setup.ts';
 import { openLesson } from '../../state/start.ts';
+import { cardOf } from '../../state/views/lesson.ts';
 import { nameOf } from '../../state/wording.ts';
 import { Attribution } from './mnist_files.tsx';
 
@@ -25,7 +26,8 @@ export function OwnCourse({ readers }: { readers: readonly Entry[] }) {
                 }}
             >
                 Train five mechanisms
-            </button>
+            </button>{' '}
+            <span class="say">{cardOf('rows')?.takes.split(' · ')[0]}, starts anew</span>
         </div>
     );
 }

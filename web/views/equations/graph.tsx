@@ -34,7 +34,7 @@ const boxesOf = (steps: EquationSteps['steps']) => [
 ];
 
 /** What a picture shows while its text is wrong, or not read yet. */
-export const OfBefore = () => <span class="say">(of the text before)</span>;
+export const OfBefore = () => <span class="say">(from the last valid text)</span>;
 
 export function Graph({ steps: { steps, output }, stale }: { steps: EquationSteps; stale: boolean }) {
     const [chosen, choose] = useState('');

@@ -35,7 +35,7 @@ export function Favours({ entries }: { entries: readonly Entry[] }) {
                     </p>
                     <ul>{training.map((key) => row(key, ({ values }) => values[key]))}</ul>
                     <button type="button" onClick={() => trainAlike(entries)}>
-                        Equal settings
+                        Use the same training settings
                     </button>
                 </>
             )}

@@ -40,9 +40,9 @@ export function Expected() {
                             class="rate number"
                             title="On how many of the seeds that were measured it holds"
                         >
-                            ({rate})
+                            (held for {rate})
                         </span>{' '}
-                        <span class="of number">{seen}</span>
+                        <span class="of number">{state === 'open' && seen ? `now ${seen}` : seen}</span>
                     </span>
                 </li>
             ))}

@@ -18,7 +18,9 @@ function pictures(): { name: string; host: Element }[] {
             )?.cloneNode(true);
             if (caption instanceof Element) caption.querySelectorAll('.axes').forEach((one) => one.remove());
             const label = host.querySelector('svg')?.getAttribute('aria-label');
-            const name = host.dataset['picture'] ?? caption?.textContent ?? label ?? '';
+            const own = host.dataset['picture'] ?? caption?.textContent ?? label ?? '';
+            const task = host.closest('.group.several')?.querySelector(':scope > h2')?.textContent;
+            const name = task ? `${task}: ${own}` : own;
             return { name: name.replace(/\s+/g, ' ').trim() || 'picture', host };
         });
 }

@@ -23,6 +23,7 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
     if (!tensor) return null;
     const columns = tensor.shape[tensor.shape.length - 1] ?? 1;
     const rows = tensor.data.length / columns;
+    const ofHeads = /mixer\.filter_[qkv]$/.test(tensor.name); // a filter has a row for each head
     const at = Math.min(row, rows - 1);
     // What it was before it was taken in hand: the look shows what is in hand.
     const before = start?.name === tensor.name ? start.values : [...tensor.data];
@@ -59,9 +60,9 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
                 />
                 {rows > 1 && (
                     <Choice
-                        name="row"
+                        name={ofHeads ? 'head' : 'row'}
                         value={String(at)}
-                        choices={numbered(rows)}
+                        choices={numbered(rows, ofHeads ? 1 : 0)}
                         set={(row) => setRow(Number(row))}
                     />
                 )}
@@ -160,7 +161,7 @@ function Knob(props: {
                 type="range"
                 min={low}
                 max={reach}
-                step={reach / 50}
+                step="any"
                 value={value}
                 aria-valuetext={round(value, 3)}
                 onInput={({ currentTarget }) => set(Number(currentTarget.value))}

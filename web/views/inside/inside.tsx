@@ -143,7 +143,7 @@ export function Seen({ now, entry }: { now: Look; entry: Entry }) {
                 </>
             )}
             <Answer now={now} row={row} weights={weights} task={entry.values} />
-            {map && taskOf(lab(), entry.values)?.recall && (
+            {map && now.step > 0 && taskOf(lab(), entry.values)?.recall && (
                 <Why sample={sample} map={mapRows(map, size, head, 0, size)} />
             )}
             {map ? (

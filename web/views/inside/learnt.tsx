@@ -72,7 +72,7 @@ function Filters({ now, values }: { now: Look; values: Values }) {
         </section>
     );
 }
-export const BELOW_ZERO = '(Below zero is as good: the questions learn to look for it.)';
+export const BELOW_ZERO = '(A negative weight works as well: the questions learn to look for it.)';
 function filterSentence({ data, shape }: Tensor): string {
     const taps = data.subarray(0, shape[1]);
     const most = taps.reduce((best, tap, i) => (Math.abs(tap) > Math.abs(taps[best]!) ? i : best), 0);
@@ -108,8 +108,9 @@ export function Choice(props: {
         </label>
     );
 }
-/** The choices 0 to n - 1. */
-export const numbered = (n: number) => Array.from({ length: n }, (_, i) => [String(i), String(i)] as const);
+/** The choices 0 to n - 1; `from`: what the first is called. */
+export const numbered = (n: number, from = 0) =>
+    Array.from({ length: n }, (_, i) => [String(i), String(i + from)] as const);
 
 /** Focus: the coefficients of every bin, one filter's frequency and impulse response. */
 function Theta({ now }: { now: Look }) {

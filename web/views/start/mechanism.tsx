@@ -281,7 +281,7 @@ function Unfiltered({
                 '. Here it happens to look at the right one: ask the others.'
             ) : (
                 <>
-                    ; on {value} lie <Live>{percent(weights[valueAt]!)}</Live>, for the label of {value} does
+                    ; <Live>{percent(weights[valueAt]!)}</Live> goes to {value}, for the label of {value} does
                     not say that {key} stood before it. It copies a mixture of all that it looks at, and
                     answers{' '}
                     <Live>

@@ -164,7 +164,7 @@ export function Fail({ children }: StepProps) {
                         {isTrained('attention') && (
                             <p>
                                 {(right ?? 1) < 0.25
-                                    ? `The answer is an icon, and the label of an icon says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} icons is its own, and guesses. More batches do not help: in a training of 2,400, which we measured before, it stayed at 1 of\u00a0${PAIRS}.`
+                                    ? `The answer is an icon, and the label of an icon says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} icons is its own, and guesses. More batches do not help: in an earlier run of 2,400 batches it stayed at 1 of\u00a0${PAIRS}.`
                                     : 'That is more than guessing gives.'}
                             </p>
                         )}

@@ -65,7 +65,9 @@ function Controls() {
     const x = input.value;
     return (
         <div class="stack">
-            <p class="hint">The kernel k: drag over its taps. Tap t is what an input counts t rows later.</p>
+            <p class="hint">
+                The kernel k: drag over its taps. Tap t is the weight of an input t rows later.
+            </p>
             <Stems
                 label={`Kernel of ${L} taps`}
                 series={[{ values: kernel, tone: 'plain', shape: 'disc' }]}

@@ -34,7 +34,7 @@ function Row({ name, claim, needs, proved, errata, kinds, table }: Claim) {
                 <details>
                     <summary>
                         {count} theorems: in words, with what they do not cover, and as Rocq states them
-                        {errata && `, with ${errata}`}
+                        {errata && `, see ${errata.replace(/, (?=\d+$)/, ' and ')}`}
                     </summary>
                     {proved.map(({ file, words, theorems }) => (
                         <div key={file}>
