@@ -507,6 +507,27 @@ onPage(
     },
 );
 
+onPage(
+    'on paper: the board is whole, exercises are questions and room for answers',
+    '#mixer=cat&task=mqar!view=start',
+    {},
+    async (page) => {
+        await page.waitForSelector('.board .cell');
+        await page.setViewport({ width: 718, height: 1000 });
+        await page.emulateMediaType('print');
+        await until(page, () => matchMedia('print').matches);
+        const edges = await page.$$eval('.board .cell', (all) =>
+            all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]),
+        );
+        assert.equal(edges.length, 12);
+        for (const [left, right] of edges) assert.ok(left >= 0 && right <= 718, `${left} to ${right}`);
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar!view=exercises'));
+        await page.waitForSelector('.exercises input');
+        assert.equal((await shown(page, '.exercises input')).length, 5);
+        assert.deepEqual(await shown(page, '.exercises button, .exercises select, .where'), []);
+    },
+);
+
 const SLOWLY = `${RACE}!speed=slow`; // for minutes, so that both still train when they are looked at
 onPage('nothing moves when training starts and ends, or when it can be undone', SLOWLY, {}, async (page) => {
     await allReady(page);

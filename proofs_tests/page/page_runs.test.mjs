@@ -476,6 +476,9 @@ onPage('the keyboard sheet, and what it says', RACE, {}, async (page) => {
     await page.keyboard.press('?');
     await page.waitForSelector('dialog[open]');
     await says(page, 'dialog', /start or pause/);
+    await page.setViewport({ width: 1280, height: 800 });
+    const hidden = await page.$eval('dialog[open]', (one) => one.scrollHeight - one.clientHeight);
+    assert.equal(hidden, 0, 'the whole sheet is seen on a laptop');
     await page.keyboard.press('Escape');
     await until(page, () => !document.querySelector('dialog[open]'));
     await page.keyboard.press('.');

@@ -48,7 +48,9 @@ onPage(
         assert.ok(mine < 25 && learnt >= 99, `${mine} % with yours, ${learnt} % as learnt`);
         await until(page, () => document.querySelectorAll('.tokens .right').length < 5);
         await until(page, () => /^Why it fails/.test(document.querySelector('.why-so').textContent));
+        await says(page, '.learnt-sentence', /^A key is zero, as all weights of its filter are/);
         await press(page, 'Put it back');
+        await says(page, '.learnt-sentence', /^A key is made mostly of the token before/);
         await until(page, () => document.querySelectorAll('.tokens .right').length === 8);
         assert.equal((await runs(page))[0].digest, before, 'the run itself was never changed');
         // A row of a matrix, by a factor, with the keyboard.

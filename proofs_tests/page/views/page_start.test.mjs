@@ -322,7 +322,12 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
     await press(page, 'Tear the pairs apart');
     await says(page, '#step-7', /8 of 8 stayed the same/);
     // The filter's block answers what stands after each letter now, where a number does.
-    await says(page, '#step-7', /[67] of 8 of its answers are what now stands after the letter, [01] what/);
+    await says(page, '#step-7', /Of the 7 letters .* it answers [67] with that icon, [01] with the one that/);
+    // Both rows are judged by the line as it stands; the last letter has no icon after it, and no mark.
+    const marks = await page.$$eval('#step-7 .line:not(.all)', (lines) =>
+        lines.map((line) => line.querySelectorAll('.right, .wrong').length),
+    );
+    assert.deepEqual(marks, [7, 7]);
     // Numbers of the places do not do; it is trained when it is asked.
     await press(page, 'Would position numbers be enough?');
     await says(page, '#step-7', /with position numbers has seen 120 of 120 .*They are not/);
@@ -384,6 +389,9 @@ onPage(
         await page.click('.numbers-too summary');
         await page.waitForSelector('.numbers-too .flow .tabs');
         await says(page, '.numbers-too .flow-title', /The one outlined in bold is the question\.$/);
+        // Each value as its icon, each letter by its name, in a box of its own.
+        await counts(page, '.numbers-too .tokens .icon-shape', 8);
+        await counts(page, '.numbers-too .tokens text', length - 8);
         for (const at of [16, 21]) {
             const name = String.fromCharCode(64 + line[at]);
             await page.$$eval(

@@ -3,6 +3,7 @@
 // mechanism has of its own stands where it acts. The numbers are charts/flow.ts, their places
 // charts/flow_shapes.ts, how a stage is drawn flow_stages.tsx.
 import { Plot } from './matrix.tsx';
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { outputOf, stagesOf, weightOf, type Looked, type Stage } from '../../charts/flow.ts';
 import { percent, round } from '../../core/figures.ts';
@@ -39,11 +40,12 @@ interface Props {
     row: number | null;
     head: number;
     setHead: (head: number) => void;
-    /** How a token is written. */
+    /** How a token is written, and its picture around (0, 0) if it has one. */
     write?: (token: number) => string;
+    pictureOf?: (token: number) => ComponentChildren;
 }
 
-export function Flow({ look, values, row: asked, head: wanted, setHead, write }: Props) {
+export function Flow({ look, values, row: asked, head: wanted, setHead, write, pictureOf }: Props) {
     const [zoom, setZoom] = useState<Zoom>('whole');
     const [pointed, point] = useState<number | null>(null);
     const { sample } = look;
@@ -69,6 +71,7 @@ export function Flow({ look, values, row: asked, head: wanted, setHead, write }:
     const at = Math.min(pointed ?? (matched ? mostOf(matched.values) : row), length - 1);
     const say = write ?? ((token: number) => written(token, values));
     const name = (i: number): string => (sample.tokens ? say(sample.tokens[i]!) : `row ${i + 1}`);
+    const picture = (i: number) => pictureOf?.(sample.tokens?.[i] ?? 0);
     const band = { count: length, pointed, point, row };
     return (
         <figure class="flow" aria-label="How one answer comes about">
@@ -78,7 +81,7 @@ export function Flow({ look, values, row: asked, head: wanted, setHead, write }:
                 <Slider at={at} length={length} name={name} point={point} />
             </div>
             <ol>
-                <Input sample={sample} values={values} name={name} at={at} band={band} />
+                <Input sample={sample} values={values} name={name} picture={picture} at={at} band={band} />
                 {zoom === 'whole' && heads > 1
                     ? all.map((own, one) => (
                           <HeadView
@@ -171,15 +174,18 @@ function Input(props: {
     sample: Look['sample'];
     values: Values;
     name: (i: number) => string;
+    picture: (i: number) => ComponentChildren;
     at: number;
     band: BandProps;
 }) {
-    const { sample, values, name, at, band } = props;
+    const { sample, values, name, picture, at, band } = props;
     return (
         <Part title="Tokens" says={saidOf(sample.tokens !== null, answersEachRow(sample))}>
             {sample.tokens ? (
                 <Band {...band} height={24} label="The tokens of the sequence">
-                    {(places) => <Tokens places={places} name={name} row={band.row} at={at} />}
+                    {(places) => (
+                        <Tokens places={places} name={name} picture={picture} row={band.row} at={at} />
+                    )}
                 </Band>
             ) : (
                 sample.values && (

@@ -1,14 +1,19 @@
 // flow_tokens.tsx: the tokens over the columns of a flow, each in its box. Where boxes are too narrow for
 // names, only the question and the token that is pointed at have theirs, over their neighbours.
+import type { ComponentChildren } from 'preact';
 import type { Column } from '../../charts/flow_shapes.ts';
 
 const LETTER = 9; // pixels that a character takes
+const BESIDE = 4; // between two names
+const SHAPE = 16; // pixels of a picture at its size
 const LEAST = 0.65; // of its size at which it can still be read
 const HEIGHT = 24;
 
 interface Props {
     places: readonly Column[];
     name: (i: number) => string;
+    /** A token that has a picture, around (0, 0): drawn in place of its name. */
+    picture: (i: number) => ComponentChildren;
     row: number;
     at: number;
 }
@@ -21,11 +26,12 @@ interface Label {
 
 /** The names that have room: those that fit into their boxes; of the two that matter the pointed one at
  * least. */
-function labelsOf({ places, name, row, at }: Props): Label[] {
+function labelsOf({ places, name, picture, row, at }: Props): Label[] {
     const end = places.at(-1)!.x + places.at(-1)!.width;
     const halfOf = (i: number, size: number) => (size * LETTER * name(i).length) / 2;
     const labels = places.flatMap(({ x, width }, i) => {
-        const size = Math.min(1, width / (LETTER * name(i).length));
+        if (picture(i)) return [];
+        const size = Math.min(1, (width - BESIDE) / (LETTER * name(i).length));
         if (size >= LEAST) return [{ i, x: x + width / 2, size }];
         if (i !== row && i !== at) return [];
         const half = halfOf(i, 1);
@@ -40,7 +46,7 @@ function labelsOf({ places, name, row, at }: Props): Label[] {
 }
 
 export function Tokens(props: Props) {
-    const { places, name, row, at } = props;
+    const { places, name, picture, row, at } = props;
     const look = (i: number) => (i === row ? 'asks' : i === at ? 'at' : '');
     return (
         <g class="tokens">
@@ -54,6 +60,14 @@ export function Tokens(props: Props) {
                     height={HEIGHT - 1}
                     rx={2}
                 />
+            ))}
+            {places.map(({ x, width }, i) => (
+                <g
+                    key={i}
+                    transform={`translate(${x + width / 2} ${HEIGHT / 2}) scale(${Math.min(1, width / (SHAPE + BESIDE))})`}
+                >
+                    {picture(i)}
+                </g>
             ))}
             {labelsOf(props).map(({ i, x, size }) => (
                 <text

@@ -57,7 +57,7 @@ function Filters({ now, values }: { now: Look; values: Values }) {
                             xLabel="tokens back"
                             from="0"
                             to={String(taps - 1)}
-                            {...(recall && role === 'k' && taps > 1
+                            {...(recall && role === 'k' && taps > 1 && delay[1]
                                 ? {
                                       wanted: {
                                           values: delay,
@@ -75,12 +75,15 @@ function Filters({ now, values }: { now: Look; values: Values }) {
 export const BELOW_ZERO = '(A negative weight works as well: the questions learn to look for it.)';
 function filterSentence({ data, shape }: Tensor): string {
     const taps = data.subarray(0, shape[1]);
+    const where = shape[0]! > 1 ? 'In head 1 a' : 'A';
+    if (taps.every((tap) => tap === 0))
+        return `${where} key is zero, as all weights of its filter are: no token can be told from another.`;
     const most = taps.reduce((best, tap, i) => (Math.abs(tap) > Math.abs(taps[best]!) ? i : best), 0);
     const back =
         ['the token itself', 'the token before', 'the token two back'][most] ?? `the token ${most} back`;
     const own = taps[0] ?? 0;
     return (
-        `A key is made mostly of ${back} (weight ${round(taps[most]!)})` +
+        `${where} key is made mostly of ${back} (weight ${round(taps[most]!)})` +
         (most > 0
             ? `, and of its own token by ${round(own)}: so a value carries the key that stands before it, and a question finds it.` +
               (taps[most]! < 0 ? ` ${BELOW_ZERO}` : '')

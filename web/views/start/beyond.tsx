@@ -15,6 +15,8 @@ import {
     QUESTIONS,
     rightOf,
     torn,
+    isKey,
+    wanted,
 } from '../../state/views/story.ts';
 import { LESSON } from '../../state/views/lesson.ts';
 import { begun, lab } from '../../state/page.ts';
@@ -173,11 +175,18 @@ function Torn() {
         ...QUESTIONS.map((i) => Math.abs(before.sample.confidence![i]! - after.sample.confidence![i]!)),
     );
     const look = apart ? after : before;
+    const askable = QUESTIONS.filter((i) => !isKey(wanted(other, i)));
     return (
         <>
             <p class="caption">Attention, and where it looks:</p>
             <div class="answer">
-                <Line tokens={apart ? other : tokens} asked={tokens} look={look} name="attention">
+                <Line
+                    tokens={apart ? other : tokens}
+                    asked={tokens}
+                    judged={apart ? other : tokens}
+                    look={look}
+                    name="attention"
+                >
                     <Arcs
                         tokens={apart ? other : tokens}
                         row={question.value}
@@ -211,9 +220,9 @@ function Torn() {
                 <p class="verdict-line">
                     Of attention’s answers <Live>{same} of 8</Live> stayed the same; none is surer or less
                     sure by more than <Live>{show(moved)}</Live>: it did not notice. The block with its filter
-                    reads the line as it stands now: <Live>{rightOf(other, keys)} of 8</Live> of its answers
-                    are what now stands after the letter, <Live>{rightOf(tokens, keys)}</Live> what stood
-                    there before.
+                    reads the line as it stands now. Of the {askable.length} letters that an icon still
+                    follows it answers <Live>{rightOf(other, keys)}</Live> with that icon,{' '}
+                    <Live>{rightOf(tokens, keys)}</Live> with the one that stood there before.
                 </p>
             )}
         </>

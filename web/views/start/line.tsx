@@ -2,7 +2,7 @@
 // the answer with its tick. On a phone the line ends on the question that is followed; all stand below it.
 import type { ComponentChildren } from 'preact';
 import type { Look } from '../../training/protocol.ts';
-import { narrow, PAIRS, pairOf, question, QUESTIONS, wanted } from '../../state/views/story.ts';
+import { isKey, narrow, PAIRS, pairOf, question, QUESTIONS, wanted } from '../../state/views/story.ts';
 import { Written, written } from './icons.tsx';
 
 /** How wide each token stands: a question has its answer below it. */
@@ -37,7 +37,9 @@ export function Line({ tokens, look, name, asked = tokens, judged = asked, child
     const columns = shares(tokens).flatMap((part) => (part ? [`minmax(0, ${part}fr)`] : []));
     const asking = (i: number) => {
         const answer = look?.sample.predicted?.[i];
-        const right = answer === wanted(judged, i);
+        const due = wanted(judged, i);
+        const right = answer === due;
+        const nothing = isKey(due); // (a line torn apart: no icon stands after the letter)
         return (
             <li key={i} class="cell asks" style={toneOf(pairOf(asked, i))}>
                 <button
@@ -50,12 +52,17 @@ export function Line({ tokens, look, name, asked = tokens, judged = asked, child
                         {written(tokens[i]!)}
                     </b>
                     {answer !== undefined && (
-                        <span class={right ? 'right' : 'wrong'}>
+                        <span class={nothing ? 'of' : right ? 'right' : 'wrong'}>
                             <span class="unseen">
-                                , answered {right ? 'right' : `wrong, wanted ${written(wanted(judged, i))}`}
+                                , answered{' '}
+                                {nothing
+                                    ? 'though no icon stands after it'
+                                    : right
+                                      ? 'right'
+                                      : `wrong, wanted ${written(due)}`}
                                 :{' '}
                             </span>
-                            <span aria-hidden="true">{right ? '✓' : '✗'}</span>
+                            <span aria-hidden="true">{nothing ? '' : right ? '✓' : '✗'}</span>
                             <Written token={answer} />
                         </span>
                     )}

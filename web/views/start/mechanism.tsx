@@ -24,7 +24,7 @@ import {
 import { FlowPart } from '../inside/flow_part.tsx';
 import { ADDED, Arcs } from './arcs.tsx';
 import { Beside, Live, Progress, share, two, type StepProps } from './frame.tsx';
-import { Written, written } from './icons.tsx';
+import { Shape, Written, written } from './icons.tsx';
 import { Line } from './line.tsx';
 import { Predict } from './predict.tsx';
 
@@ -386,6 +386,7 @@ function Numbers({ look }: { look: Look }) {
                     head={0}
                     setHead={() => {}}
                     write={(token) => (token ? written(token) : '·')}
+                    pictureOf={(token) => !isKey(token) && <Shape token={token} x={0} y={0} />}
                 />
             )}
         </details>
