@@ -340,10 +340,9 @@ static int take_number(builder *b, const equation_node *n, const function_argume
     if (v.tensor || !(v.number >= a->least && v.number <= a->most) ||
         (whole && v.number != (double)(size_t)v.number)) {
         char least[NUMBER_TEXT], most[NUMBER_TEXT];
-        const int is_power = !strcmp(a->name, "to");
-        fail(b, n, "%s%s%s must be a %snumber from %s to %s%s", is_power ? "a power" : "the argument '",
-             is_power ? "" : a->name, is_power ? "" : "'", whole ? "whole " : "",
-             number_write(least, a->least), number_write(most, a->most), is_power ? POWERS : "");
+        fail(b, n, "%s must be a %snumber from %s to %s%s", strcmp(a->name, "to") ? a->name : "a power",
+             whole ? "whole " : "", number_write(least, a->least), number_write(most, a->most),
+             strcmp(a->name, "to") ? "" : POWERS);
         return -1;
     }
     c->number[i] = (size_t)v.number;
@@ -358,7 +357,7 @@ static int take(builder *b, const equation_node *n, const function_argument *a, 
         c->tensor[i] = eval_tensor(b, n, a->name, ahead);
         return c->tensor[i] ? 0 : -1;
     case ARGUMENT_WEIGHT:
-        if (!is_new(b, n)) return fail(b, n, "the argument '%s' must be the name of a weight", a->name), -1;
+        if (!is_new(b, n)) return fail(b, n, "%s must be the name of a weight", a->name), -1;
         c->tensor[i] =
             weight(b, n, (weight_role)a->role, i ? last(c->tensor[a->role == WEIGHT_SUM_BIAS]) : b->s->width)
                 .tensor;
@@ -368,7 +367,7 @@ static int take(builder *b, const equation_node *n, const function_argument *a, 
         return take_number(b, n, a, c, i);
     case ARGUMENT_WORD:
         place = n->kind == EQUATION_WORD ? word_place(a->words, n->name) : -1;
-        if (place < 0) return fail(b, n, "the argument '%s' must be one of %s", a->name, a->words), -1;
+        if (place < 0) return fail(b, n, "%s must be one of %s", a->name, a->words), -1;
         c->number[i] = (size_t)place;
         return 0;
     case ARGUMENT_END:

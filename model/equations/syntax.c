@@ -79,10 +79,6 @@ static const char *greek(const char *at, char name[12]) {
     snprintf(name, 12, "%.*s", (int)strcspn(letters + 8 * i, " "), letters + 8 * i);
     return name;
 }
-static int begins_as_python(const char *line) {
-    while (*line == ' ' || *line == '\t') line++;
-    return !strncmp(line, "def ", 4) || !strncmp(line, "return ", 7) || !strncmp(line, "for ", 4);
-}
 // What people write who know another language, and what stands here in its place.
 static const char *meant(const parser *p, char to[40]) {
     static const char product[] = "; * is the product entry by entry, @ that with a matrix",
@@ -121,9 +117,7 @@ static const char *meant(const parser *p, char to[40]) {
     }
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (!strncmp(p->at, signs[i].sign, strlen(signs[i].sign))) return signs[i].here;
-    if (is_letter(*p->at))
-        return begins_as_python(p->line_start) ? "; there is no def, return or for"
-                                               : "; a product needs @ or *";
+    if (is_letter(*p->at)) return "; a product needs @ or *, and there is no def, return or for";
     return *p->at == '.' && is_letter(p->at[1]) ? "; functions have no prefix: relu(x)" : "";
 }
 static equation_node *expected(parser *p, const char *what) {

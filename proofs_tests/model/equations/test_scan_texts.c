@@ -623,10 +623,8 @@ static const struct {
      "eq, line 1, column 5: attention: decay and pool go with none of bias, cap, sink, kv_heads and score"},
     {"y = attention(x, x, x, sink=s, score=sigmoid)",
      "eq, line 1, column 5: attention: a sink needs score=softmax"},
-    {"y = attention(x, x, x, sink=x)",
-     "eq, line 1, column 29: the argument 'sink' must be the name of a weight"},
-    {"y = attention(x, x, x, cap=-1)",
-     "eq, line 1, column 28: the argument 'cap' must be a number from 0 to 1000000"},
+    {"y = attention(x, x, x, sink=x)", "eq, line 1, column 29: sink must be the name of a weight"},
+    {"y = attention(x, x, x, cap=-1)", "eq, line 1, column 28: cap must be a number from 0 to 1000000"},
 };
 static void test_refused(void **state) {
     (void)state;

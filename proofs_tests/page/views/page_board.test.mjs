@@ -54,7 +54,11 @@ onPage(
         // What is claimed stands in each, also of those that can only guess.
         const claims = await page.$$eval('.board .cell-foot', (all) => all.map((one) => one.textContent));
         assert.equal(claims.filter((claim) => /^expected ≥ 9\d %/.test(claim)).length, 10, claims.join('\n'));
-        assert.equal(claims.filter((claim) => /^expected ≤ [23]0 %/.test(claim)).length, 2, claims.join('\n'));
+        assert.equal(
+            claims.filter((claim) => /^expected ≤ [23]0 %/.test(claim)).length,
+            2,
+            claims.join('\n'),
+        );
         await page.setViewport({ width: 1280, height: 800 });
         const low = await page.$$eval('.board .cell', (all) =>
             Math.max(...all.map((one) => one.getBoundingClientRect().bottom)),
