@@ -266,7 +266,8 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
                 if (!most) return false;
                 const chance = /happens to look at the right one/.test(told);
                 return (
-                    (most[1] === value) === chance && new RegExp(`on the ${value} lie`).test(told) !== chance
+                    (most[1] === value) === chance &&
+                    new RegExp(`; [\\d.]+ % goes to the ${value}`).test(told) !== chance
                 );
             },
             value,

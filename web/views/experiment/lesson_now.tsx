@@ -40,7 +40,7 @@ export function Expected() {
                             class="rate number"
                             title="On how many of the seeds that were measured it holds"
                         >
-                            (held for {rate})
+                            ({rate})
                         </span>{' '}
                         <span class="of number">{state === 'open' && seen ? `now ${seen}` : seen}</span>
                     </span>
