@@ -7,6 +7,7 @@ import { counted, percent } from '../core/figures.ts';
 import { promised } from '../core/expect.ts';
 import { isKey, written } from '../core/tokens.ts';
 import {
+    atRun,
     board,
     insideOf,
     isRunning,
@@ -16,6 +17,7 @@ import {
     runBoard,
     seenInside,
     stopBoard,
+    takeOver,
     tally,
     verdictOf,
     type Cell,
@@ -33,18 +35,10 @@ const [WIDTH, HEIGHT] = [96, 44];
 
 export default function Board() {
     useEffect(openBoard, []);
-    void news.value;
-    const running = isRunning();
     return (
         <div class="board">
             <div class="board-head">
-                <button
-                    type="button"
-                    class="primary"
-                    onClick={() => (running ? stopBoard() : runBoard(true))}
-                >
-                    {running ? 'Stop' : tally().judged ? 'Run again' : 'Run'}
-                </button>
+                <RunButton />
                 <p role="status">
                     <Said />
                 </p>
@@ -77,6 +71,50 @@ export default function Board() {
             </div>
             {insideOf.value && <CellFlow key={cellKey(insideOf.value)} cell={insideOf.value} />}
         </div>
+    );
+}
+
+const HOLD = 1500; // milliseconds: a press that was aimed at what was read comes within them
+/**
+ * Trains the board, or stops that. A press does what the button said when it was aimed at: where training
+ * begins or ends by itself, the button says so a moment later, and where it begins not before pointer and
+ * focus have left it.
+ */
+function RunButton() {
+    void news.value;
+    const running = isRunning();
+    const [stops, setStops] = useState(running);
+    const held = running && atRun.value;
+    useEffect(() => {
+        if (running === stops || held) return;
+        const timer = setTimeout(() => setStops(running), HOLD);
+        return () => clearTimeout(timer);
+    }, [running, stops, held]);
+    const host = useRef<HTMLButtonElement>(null);
+    const at = () => (atRun.value = host.current!.matches(':hover, :focus'));
+    useEffect(() => {
+        at();
+        return () => void (atRun.value = false);
+    }, []);
+    const press = () => {
+        if (stops) stopBoard();
+        else if (running) takeOver();
+        else runBoard(true);
+        setStops(!stops);
+    };
+    return (
+        <button
+            type="button"
+            class="primary"
+            ref={host}
+            onPointerEnter={at}
+            onPointerLeave={at}
+            onFocus={at}
+            onBlur={at}
+            onClick={press}
+        >
+            {stops ? 'Stop' : !running && tally().judged ? 'Run again' : 'Run'}
+        </button>
     );
 }
 const cellKey = ({ values }: Cell) => `${values['task']} ${values['mixer']}`;

@@ -6,7 +6,7 @@ import '../styles/views/theorems_drawings.css';
 import '../styles/views/start.css';
 import '../styles/views/start_pictures.css';
 import { hidden, still } from '../core/prefs.ts';
-import { runBoard, tally } from '../state/views/board.ts';
+import { atRun, runBoard, tally } from '../state/views/board.ts';
 import { begin, guessed, isTrained, learn, switchedOn, touched } from '../state/views/story.ts';
 import { opened, view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
@@ -44,9 +44,10 @@ function takeUp(words: readonly string[]): void {
 const place = (step: number) => document.getElementById(`step-${step}`);
 
 const SETTLED = 2000; // milliseconds: by then the switch has gone on and the filter has settled
-/** The board: it trains by itself once the models above have learnt (without motion: at a press). */
+/** The board: it trains by itself once the models above have learnt (without motion: at a press), unless
+ * somebody is about to press its button. */
 function Below() {
-    const ready = isTrained('attention') && isTrained('keys') && !hidden.value;
+    const ready = isTrained('attention') && isTrained('keys') && !hidden.value && !atRun.value;
     useEffect(() => {
         if (!ready || still()) return;
         const timer = setTimeout(() => tally().fresh && runBoard(false), SETTLED);

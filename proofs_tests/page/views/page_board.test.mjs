@@ -12,6 +12,7 @@ import {
     isAccessible,
     onPage,
     openTab,
+    pause,
     press,
     runs,
     says,
@@ -204,5 +205,40 @@ onPage(
         // It is opened as it is, and trained on to the bits of the native program.
         await page.$eval(focus, (one) => one.click());
         await goesOn(page, 50, 600, 'mixer=focus&task=mqar');
+    },
+);
+
+onPage(
+    'the board does not begin under the pointer, and a press of Run after it began by itself does not stop it',
+    '',
+    {},
+    async (page) => {
+        const RUN = '.below .board-head button';
+        const going = () => page.$$eval('.below .cell[data-status=going]', (all) => all.length);
+        await counts(page, '.below .cell', 12);
+        await page.$eval(RUN, (one) => one.scrollIntoView({ block: 'center', behavior: 'instant' }));
+        await page.hover(RUN);
+        // Both models have learnt, and twice the time has passed after which the board begins.
+        await until(page, () => globalThis.seqmix.guests().filter((step) => step === 120).length >= 2);
+        await pause(4000);
+        assert.equal(await going(), 0);
+        assert.equal(await text(page, RUN), 'Run');
+        await page.mouse.move(5, 5);
+        const said = await until(page, () => {
+            const button = document.querySelector('.below .board-head button');
+            if (!document.querySelector('.below .cell[data-status=going]')) return false;
+            button.focus();
+            return button.textContent;
+        });
+        assert.equal(await said.jsonValue(), 'Run');
+        // However long one takes to press what is read.
+        await pause(2500);
+        assert.equal(await text(page, RUN), 'Run');
+        await page.keyboard.press('Enter');
+        await says(page, RUN, 'Stop');
+        assert.ok((await going()) > 0, 'it trains on');
+        await page.keyboard.press('Enter');
+        await says(page, RUN, /^Run/);
+        await counts(page, '.below .cell[data-status=going]', 0);
     },
 );

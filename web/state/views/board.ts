@@ -139,6 +139,8 @@ const stepsOf = ({ values }: Cell): number => Number(values['steps']);
 /** Nobody has asked for it: it trains while it can be seen, and otherwise leaves the cores to who did. */
 const unasked = signal(false);
 const isSeen = (): boolean => !hidden.value && ['start', 'board'].includes(view.value.view);
+/** Pointer or focus is on the button that trains it: then it does not begin by itself. */
+export const atRun = signal(false);
 /** Train every cell from its start. */
 export function runBoard(asked: boolean): void {
     stop?.();
@@ -154,6 +156,8 @@ export function runBoard(asked: boolean): void {
         changed,
     });
 }
+/** What began by itself is asked for now. */
+export const takeOver = (): void => void (unasked.value = false);
 export const stopBoard = (): void => stop?.();
 
 /** The cell whose inside is shown below the board. */
