@@ -104,8 +104,7 @@ const unit = ({ measure }: Table) => (measure === 'accuracy' ? ' %' : '');
 
 function Rerun({ table }: { table: Shown }) {
     const { name, source, title, rows, run, seeds } = table;
-    const ends = rangeOf(table);
-    const marks = ends ? ticks(...ends) : [];
+    const scales = scalesOf(table);
     return (
         <section class="rerun" aria-labelledby={run ? `rerun-${name}` : undefined}>
             {run && (
@@ -115,22 +114,10 @@ function Rerun({ table }: { table: Shown }) {
             )}
             <ul class="rerun-rows" aria-label={run ? undefined : title}>
                 {rows.map((row) => (
-                    <RowView key={row.name} table={table} row={row} ends={ends} marks={marks} />
+                    <RowView key={row.name} table={table} row={row} scales={scales} />
                 ))}
             </ul>
-            {ends && (
-                <div class="rerun-row rerun-axis" aria-hidden="true">
-                    <span />
-                    <svg class="rerun-plot">
-                        {marks.map((at) => (
-                            <text key={at} x={`${across(at, ends)}%`} y="12" text-anchor="middle">
-                                {Number(at.toPrecision(4))}
-                            </text>
-                        ))}
-                    </svg>
-                    <span>{table.measure}</span>
-                </div>
-            )}
+            {scales && <Axes table={table} {...scales} />}
             {run && (
                 <ul class="rerun-claims">
                     {table.claims.map(({ says, verdict }) => (
@@ -152,20 +139,70 @@ function Rerun({ table }: { table: Shown }) {
     );
 }
 
-/** The ends of a table's axis: all that stands on it, and a little beside; none where nothing does. */
-function rangeOf(table: Table): [number, number] | null {
-    const values = table.rows.flatMap(({ ours, paper }) => [
-        ...(ours ? [ours.least, ours.most] : []),
-        ...(paper !== null && comparable(table) ? [paper] : []),
-    ]);
-    if (!values.length) return null;
+/** A stretch of the plot, in percent of its width, and the values at its ends. */
+interface Scale {
+    from: number;
+    to: number;
+    ends: readonly [number, number];
+}
+interface Scales {
+    ours: Scale;
+    /** The paper's numbers: the same scale, or, of another task, one beside it. */
+    theirs: Scale;
+}
+/** All of these values, and a little beside. */
+function scaleOf(values: readonly number[], from: number, to: number): Scale {
     const [low, high] = [Math.min(...values), Math.max(...values)];
     const beside = 0.08 * (high - low) || 1;
-    return [low - beside, high + beside];
+    return { from, to, ends: [low - beside, high + beside] };
+}
+/** What a table's values stand on; null: there are none. */
+function scalesOf(table: Table): Scales | null {
+    const ours = table.rows.flatMap(({ ours }) => (ours ? [ours.least, ours.most] : []));
+    const theirs = table.rows.flatMap(({ paper }) => (paper !== null && comparable(table) ? [paper] : []));
+    if (!ours.length && !theirs.length) return null;
+    if (otherTask(table) && ours.length && theirs.length)
+        return { ours: scaleOf(ours, 0, 54), theirs: scaleOf(theirs, 62, 100) };
+    const both = scaleOf([...ours, ...theirs], 0, 100);
+    return { ours: both, theirs: both };
+}
+const marksOf = ({ ends }: Scale) => ticks(...ends);
+/** What the paper's numbers are of, where that is another task than ours. */
+const otherTask = ({ setting }: Table) => /The paper.s column is its (.+?)\./.exec(setting)?.[1];
+
+function Axes({ table, ours, theirs }: Scales & { table: Table }) {
+    const two = ours !== theirs;
+    return (
+        <div class="rerun-row rerun-axis" aria-hidden="true">
+            <span />
+            <svg class={`rerun-plot${two ? ' two' : ''}`}>
+                {(two ? [ours, theirs] : [ours]).map((scale) => (
+                    <g key={scale.from}>
+                        {marksOf(scale).map((at) => (
+                            <text key={at} x={`${across(at, scale)}%`} y="12" text-anchor="middle">
+                                {Number(at.toPrecision(4))}
+                            </text>
+                        ))}
+                        {two && (
+                            <text class="of-what" x={`${scale.from}%`} y="30">
+                                {scale === ours
+                                    ? `● ${table.title.split(': ').at(-1)}`
+                                    : `◇ ${otherTask(table)}`}
+                            </text>
+                        )}
+                    </g>
+                ))}
+            </svg>
+            <span>
+                {table.measure}
+                {two && `: here and in the paper on different tasks, so compare the order alone`}
+            </span>
+        </div>
+    );
 }
 const comparable = ({ paperIn, measure }: Table) => paperIn === measure;
-const across = (value: number, [low, high]: readonly [number, number]) =>
-    Number(((100 * (value - low)) / (high - low)).toFixed(2));
+const across = (value: number, { from, to, ends: [low, high] }: Scale) =>
+    Number((from + ((to - from) * (value - low)) / (high - low)).toFixed(2));
 const address = (config: string | null) =>
     config === null ? undefined : `#${config.replaceAll('~', '%7E').replaceAll('!', '%21')}!go=1&speed=full`;
 
@@ -173,10 +210,9 @@ type Shown = Table & { run: boolean };
 interface RowOf {
     table: Shown;
     row: Row;
-    ends: [number, number] | null;
-    marks: readonly number[];
+    scales: Scales | null;
 }
-function RowView({ table, row, ends, marks }: RowOf) {
+function RowView({ table, row, scales }: RowOf) {
     const { name, ours, paper, config, easy } = row;
     const [digits, of] = [places(table), unit(table)];
     const range = ours && `${fixed(ours.least, digits)}–${fixed(ours.most, digits)}`;
@@ -185,41 +221,51 @@ function RowView({ table, row, ends, marks }: RowOf) {
     const title = ours
         ? `rate ${ours.rate}${ours.end ? ', an end of those tried' : ''}, ${counted(ours.weights)} weights`
         : undefined;
+    const other = otherTask(table);
+    const theirs = paper === null ? '' : `, the paper ${paper}${other ? ` on its ${other}` : ''}`;
+    const easily = `train easy form of ${name}: ${table.source}, ${table.title}`;
     return (
         <li class="rerun-row">
             <span>{name}</span>
-            {ends && (
+            {scales && (
                 <a
                     class="rerun-plot"
                     href={opens}
                     role={opens ? undefined : 'img'}
                     title={title}
-                    aria-label={`${name}: ${said}${paper === null ? '' : `, the paper ${paper}`}.${opens ? ` Train ${config ? 'it' : 'its easy form'} here` : ''}`}
+                    aria-label={`${name}: ${said}${theirs}.${opens ? ` Train ${config ? 'it' : 'its easy form'} here` : ''}`}
                 >
                     <svg aria-hidden="true">
-                        {marks.map((at) => (
-                            <line
-                                key={at}
-                                class="grid"
-                                x1={`${across(at, ends)}%`}
-                                x2={`${across(at, ends)}%`}
-                                y2="100%"
-                            />
-                        ))}
+                        {[...new Set([scales.ours, scales.theirs])].map((scale) =>
+                            marksOf(scale).map((at) => (
+                                <line
+                                    key={at}
+                                    class="grid"
+                                    x1={`${across(at, scale)}%`}
+                                    x2={`${across(at, scale)}%`}
+                                    y2="100%"
+                                />
+                            )),
+                        )}
                         {paper !== null && comparable(table) && (
-                            <svg class="theirs" x={`${across(paper, ends)}%`} y="50%" overflow="visible">
+                            <svg
+                                class="theirs"
+                                x={`${across(paper, scales.theirs)}%`}
+                                y="50%"
+                                overflow="visible"
+                            >
                                 <path d="M-6 0L0-6L6 0L0 6Z" />
                             </svg>
                         )}
                         {ours && (
                             <g class="ours">
                                 <line
-                                    x1={`${across(ours.least, ends)}%`}
-                                    x2={`${across(ours.most, ends)}%`}
+                                    x1={`${across(ours.least, scales.ours)}%`}
+                                    x2={`${across(ours.most, scales.ours)}%`}
                                     y1="50%"
                                     y2="50%"
                                 />
-                                <circle cx={`${across(ours.mean, ends)}%`} cy="50%" r="5" />
+                                <circle cx={`${across(ours.mean, scales.ours)}%`} cy="50%" r="5" />
                             </g>
                         )}
                     </svg>
@@ -228,7 +274,7 @@ function RowView({ table, row, ends, marks }: RowOf) {
             <span class="rerun-said">
                 {table.run && <span class={ours ? 'number' : 'of'}>{said}</span>}{' '}
                 {easy ? (
-                    <a href={address(easy)} aria-label={`${name}: train easy form here`}>
+                    <a href={address(easy)} aria-label={easily} title={easily}>
                         train easy form
                     </a>
                 ) : (
