@@ -626,7 +626,10 @@ onPage(
                 assert.equal(seen, named);
             }
             if (!/CIFAR/.test(table.setting)) continue;
-            assert.match(shown[i].axis, /● digits of 28 x 28 pixels.*◇ Image, CIFAR-10.*different tasks/);
+            assert.match(
+                shown[i].axis,
+                /digits of 28 x 28 pixels.*the paper: Image, CIFAR-10.*different tasks/,
+            );
             for (const { at, paper } of rows)
                 assert.ok(at < 55 && paper > 60, `${table.name}: ${at}, ${paper}`);
         }

@@ -184,10 +184,14 @@ function Axes({ table, ours, theirs }: Scales & { table: Table }) {
                             </text>
                         ))}
                         {two && (
-                            <text class="of-what" x={`${scale.from}%`} y="30">
+                            <text
+                                x={`${scale === ours ? scale.from : scale.to}%`}
+                                y="30"
+                                text-anchor={scale === ours ? 'start' : 'end'}
+                            >
                                 {scale === ours
-                                    ? `● ${table.title.split(': ').at(-1)}`
-                                    : `◇ ${otherTask(table)}`}
+                                    ? table.title.split(': ').at(-1)
+                                    : `the paper: ${otherTask(table)}`}
                             </text>
                         )}
                     </g>
