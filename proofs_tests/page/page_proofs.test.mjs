@@ -22,6 +22,7 @@ import {
     counts,
     eventually,
     fitsEverySize,
+    hash,
     isAccessible,
     onPage as onAnyPage,
     reload,
@@ -328,6 +329,57 @@ onPage(
         await page.focus(`${claim('convolution')} .truth summary`);
         await page.keyboard.press('Enter');
         await page.waitForSelector(`${claim('convolution')} .truth details[open] pre`, { visible: true });
+    },
+);
+
+onPage(
+    'a claim of a paper says first whether it holds; an erratum that a text names is a link to it; the tags are told',
+    'theorems',
+    {},
+    async (page) => {
+        await page.waitForSelector('#theorem-rest .truth');
+        const shown = await page.$$eval('.truth > li', (all) =>
+            all.map((li) => ({
+                name: li.dataset.claim,
+                first: li.firstElementChild.matches('.in-short') ? li.firstElementChild.textContent : '',
+            })),
+        );
+        for (const { name, first } of shown)
+            if (/^proof_/.test(name)) assert.match(first, /^[^.!?]+\.$/, `${name} in one sentence`);
+        assert.match(
+            shown.find(({ name }) => name === 'proof_cat_thm1').first,
+            /^As printed it does not hold/,
+        );
+        // Named anywhere, also in what is shut: none stands outside of a link.
+        const [named, bare] = await page.$eval('.theorems', (view) => {
+            const links = [...view.querySelectorAll('a')].filter((a) => /detail=erratum-\d+/.test(a.href));
+            const without = view.cloneNode(true);
+            for (const link of without.querySelectorAll('a')) link.remove();
+            return [links.length, without.textContent.match(/.{20}[Ee]rrat(um|a)\s+\d.{9}/g)];
+        });
+        assert.ok(named > 20, `${named} links`);
+        assert.equal(bare, null);
+        const kinds = await page.$$eval('.truth .kind', (all) => [
+            ...new Set(all.map((one) => one.textContent)),
+        ]);
+        const told = await page.$$eval('.kinds-legend dt', (all) => all.map((one) => one.textContent));
+        for (const kind of kinds)
+            assert.ok(
+                told.some((one) => kind.startsWith(one.replace(' in part', ''))),
+                `${kind} is not told`,
+            );
+        const below = await page.$eval('.kinds-legend', (one) => one.getBoundingClientRect().top);
+        assert.ok(below < (await page.$eval('.truth', (one) => one.getBoundingClientRect().top)));
+        await isAccessible(page);
+        await page.$eval(`${claim('recall')} .in-short a`, (one) => one.click());
+        await until(page, () => document.activeElement.closest('#erratum-11')?.open);
+        assert.match(await hash(page), /view=about&detail=erratum-11/);
+        const { top, bottom } = await page.$eval('#erratum-11', (one) =>
+            one.getBoundingClientRect().toJSON(),
+        );
+        assert.ok(top >= 0 && bottom <= 900, `it stands from ${top} to ${bottom}`);
+        await page.goBack();
+        await page.waitForSelector(claim('recall'));
     },
 );
 

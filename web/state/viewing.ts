@@ -15,14 +15,15 @@ export function setView(change: Partial<View>): void {
     });
     remember(view.value.seeds === seeds ? 'replace' : 'push');
 }
-/** Open another view of the page; Back leads to the one before. The open one begins at its top again. */
-export function openView(id: string): void {
+/** Open another view of the page, at a `detail` of it; Back leads to the one before. The open one begins at its
+ * top again. */
+export function openView(id: string, detail = ''): void {
     if (id === view.value.view) {
         opened.value++;
         return;
     }
     if (id === 'start' || id === 'experiment') remembering('front', id);
-    view.value = { ...view.value, view: id, detail: '' };
+    view.value = { ...view.value, view: id, detail };
     remember('push');
     opened.value++;
 }

@@ -1,7 +1,9 @@
 // about.tsx: what each mechanism is: the engine's own words, its formulas, the code, the source and its
 // errata; how to cite; licences. All of it is made from the project's documents when the page is built.
 import about from 'virtual:about';
-import { lab } from '../state/page.ts';
+import { useEffect } from 'preact/hooks';
+import { lab, view } from '../state/page.ts';
+import { Errata, placeOf } from './frame/errata.tsx';
 import { Wrapped } from './frame/wrapped.tsx';
 import '../styles/views/about.css';
 
@@ -50,8 +52,21 @@ const CITE = `@software{seqmix,
 
 const html = (text: string) => ({ dangerouslySetInnerHTML: { __html: text } });
 
+/** The erratum that the address names, open and in sight. */
+function useNamed(): void {
+    const { detail } = view.value;
+    useEffect(() => {
+        const named = detail ? document.getElementById(detail) : null;
+        if (!(named instanceof HTMLDetailsElement)) return;
+        named.open = true;
+        named.scrollIntoView({ block: 'center', behavior: 'instant' });
+        named.querySelector('summary')!.focus({ preventScroll: true });
+    }, [detail]);
+}
+
 export default function About() {
     const { mixers } = lab().config;
+    useNamed();
     return (
         <div class="about">
             <nav class="contents" aria-label="Mechanisms">
@@ -141,7 +156,7 @@ function Entry({ name, title, help, source }: { name: string; title: string; hel
                     {mechanism.formulas.map(({ says, equation, mathml }, i) => (
                         <div key={i}>
                             <dt>
-                                {says}
+                                <Errata>{says}</Errata>
                                 {equation && <span class="of"> {equation}</span>}
                             </dt>
                             <dd tabIndex={0} {...html(mathml)} />
@@ -162,7 +177,7 @@ function Entry({ name, title, help, source }: { name: string; title: string; hel
                         <>
                             <h4>Errata of the paper</h4>
                             {errata.map((erratum) => (
-                                <details key={erratum.number}>
+                                <details key={erratum.number} id={placeOf(erratum.number)}>
                                     <summary>
                                         {erratum.number}. {erratum.title}
                                     </summary>

@@ -4,6 +4,7 @@
 import papers, { type Row, type Table, type Verdict } from 'virtual:papers';
 import { ticks } from '../charts/axes.ts';
 import { counted, fixed } from '../core/figures.ts';
+import { Errata } from './frame/errata.tsx';
 import '../styles/views/papers.css';
 
 const SIGNS: Record<Verdict, readonly [string, string]> = {
@@ -131,7 +132,7 @@ function Rerun({ table }: { table: Shown }) {
                 </ul>
             )}
             <p class="say">
-                {table.setting} {run && <>{seeds} seeds each. </>}
+                <Errata>{table.setting}</Errata> {run && <>{seeds} seeds each. </>}
                 {table.paperIn !== table.measure && <>The paper’s numbers are {table.paperIn}. </>}
                 To run it again natively: <code>seqmix reproduce {name}</code>
             </p>

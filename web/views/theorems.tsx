@@ -11,7 +11,7 @@ import { Recall } from './theorems/recall.tsx';
 import { PICTURED } from './theorems/pictured.ts';
 import { obey } from './theorems/settings.ts';
 import { Triangle } from './theorems/triangle.tsx';
-import { Unpictured } from './theorems/truth.tsx';
+import { Legend, Unpictured } from './theorems/truth.tsx';
 
 const CONTENTS: readonly (readonly [string, string])[] = [
     ['convolution', 'Attention is a convolution'],
@@ -52,6 +52,7 @@ export default function Theorems() {
                     ))}
                 </ol>
             </nav>
+            <Legend />
             <div class="claims">
                 <Convolution />
                 <Recall />

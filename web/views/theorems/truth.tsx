@@ -1,6 +1,8 @@
 // truth.tsx: beside a claim, what kind of truth it has, and on demand its theorems as Rocq prints them.
 // Nothing of it is written here: scripts/truth.mjs reads it from the proofs when the page is built.
 import claims, { type Claim } from 'virtual:truth';
+import { Errata } from '../frame/errata.tsx';
+import { VERDICTS } from './verdicts.ts';
 
 /** The claims of these names, each with its kinds of truth. */
 export function Truth({ of }: { of: readonly string[] }) {
@@ -17,6 +19,11 @@ function Row({ name, claim, needs, proved, errata, kinds, table }: Claim) {
     const count = proved.reduce((sum, { theorems }) => sum + theorems.length, 0);
     return (
         <li data-claim={name}>
+            {VERDICTS[name] && (
+                <p class="in-short">
+                    <Errata>{VERDICTS[name]}</Errata>
+                </p>
+            )}
             <p class="kinds">
                 {kinds.map(({ kind, words }) => (
                     <span key={kind} class={`kind ${kind}`}>
@@ -27,18 +34,24 @@ function Row({ name, claim, needs, proved, errata, kinds, table }: Claim) {
             <p class="hint">{claim}</p>
             {needs && (
                 <p class="hint">
-                    <b>Needs:</b> {needs}
+                    <b>Needs:</b> <Errata>{needs}</Errata>
                 </p>
             )}
             {count > 0 && (
                 <details>
                     <summary>
                         {count} theorems: in words, with what they do not cover, and as Rocq states them
-                        {errata && `, see ${errata.replace(/, (?=\d+$)/, ' and ')}`}
                     </summary>
+                    {errata && (
+                        <p class="hint">
+                            See <Errata>{errata.replace(/, (?=\d+$)/, ' and ')}</Errata>.
+                        </p>
+                    )}
                     {proved.map(({ file, words, theorems }) => (
                         <div key={file}>
-                            <pre class="in-words">{words}</pre>
+                            <pre class="in-words">
+                                <Errata>{words}</Errata>
+                            </pre>
                             <dl>
                                 {theorems.map((theorem) => (
                                     <div key={theorem.name}>
@@ -98,6 +111,32 @@ function Table({ rows: [head, ...rows] }: { rows: string[][] }) {
 function Statement({ text }: { text: string }) {
     return (
         <pre>{text.split('->').flatMap((part, i) => (i ? [<span key={i}>-&gt;</span>, part] : [part]))}</pre>
+    );
+}
+
+const LEGEND = [
+    [
+        'proved',
+        'proved',
+        'by machine, in Rocq: for all lengths, or for every float of a range, as the tag says',
+    ],
+    ['proved', 'proved in part', 'by machine, but for what its words name as not proved'],
+    ['certified', 'certified on instances', 'computed with guaranteed error bounds, at some sizes'],
+    ['tested', 'tested', 'on the kernels’ own floats: nothing was found against it'],
+] as const;
+/** What the tags say that stand beside each claim. */
+export function Legend() {
+    return (
+        <dl class="kinds-legend" aria-label="What the tags say">
+            {LEGEND.map(([kind, words, says]) => (
+                <div key={words}>
+                    <dt>
+                        <span class={`kind ${kind}`}>{words}</span>
+                    </dt>
+                    <dd>{says}</dd>
+                </div>
+            ))}
+        </dl>
     );
 }
 
