@@ -253,7 +253,8 @@ function summed({ source, title, measure, seeds, rows, claims }) {
         not && `${not} ${not > 1 ? 'do' : 'does'} not hold`,
         open && `of ${open} these runs cannot tell`,
     ].filter(Boolean);
-    return `- ${title} (${source}; means of ${seeds} seeds): ${came.join('; ')}. Of ${claims.length} statements ${outcome.join(', ')}.`;
+    const of = claims.length ? ` Of ${claims.length} statements ${outcome.join(', ')}.` : '';
+    return `- ${title} (${source}; means of ${seeds} seeds): ${came.join('; ')}.${of}`;
 }
 
 const PAPERS = ['LaS', 'CAT', 'Focus', 'CHELA'];
