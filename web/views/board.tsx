@@ -91,7 +91,7 @@ function RunButton() {
         return () => clearTimeout(timer);
     }, [running, stops, held]);
     const host = useRef<HTMLButtonElement>(null);
-    const at = () => (atRun.value = host.current!.matches(':hover, :focus'));
+    const at = () => (atRun.value = !!host.current?.matches(':hover, :focus'));
     useEffect(() => {
         at();
         return () => void (atRun.value = false);
@@ -113,7 +113,7 @@ function RunButton() {
             onBlur={at}
             onClick={press}
         >
-            {stops ? 'Stop' : !running && tally().judged ? 'Run again' : 'Run'}
+            {stops ? 'Stop' : !running && tally().judged ? 'Start again' : 'Start'}
         </button>
     );
 }

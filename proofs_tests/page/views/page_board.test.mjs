@@ -91,7 +91,7 @@ onPage(
     {},
     async (page) => {
         await counts(page, '.board .cell', 12);
-        await press(page, 'Run');
+        await press(page, 'Start');
         const cat = cell('Recall', 'cat');
         const attention = cell('Recall', 'attention');
         await ended(page, cat);
@@ -126,7 +126,7 @@ onPage(
             assert.match(await text(page, '.flow-answer'), new RegExp(`^${answer} ✓ right`));
         });
         await press(page, 'Stop');
-        await says(page, '.board-head button', 'Run again');
+        await says(page, '.board-head button', 'Start again');
         await counts(page, '.board .cell[data-status="going"], .board .cell[data-status="waiting"]', 0);
         await fitsEverySize(page, 'board');
         await isAccessible(page);
@@ -162,7 +162,7 @@ onPage(
     {},
     async (page) => {
         await counts(page, '.board .cell', 12);
-        await press(page, 'Run');
+        await press(page, 'Start');
         // Pressed in the moment in which it is seen: it may be done soon after.
         const pressed = await until(
             page,
@@ -183,7 +183,7 @@ onPage(
     {},
     async (page) => {
         await counts(page, '.board .cell', 12);
-        await press(page, 'Run');
+        await press(page, 'Start');
         const focus = cell('Recall', 'focus');
         await until(
             page,
@@ -209,7 +209,7 @@ onPage(
 );
 
 onPage(
-    'the board does not begin under the pointer, and a press of Run after it began by itself does not stop it',
+    'the board does not begin under the pointer, and a press of Start after it began by itself does not stop it',
     '',
     {},
     async (page) => {
@@ -222,7 +222,7 @@ onPage(
         await until(page, () => globalThis.seqmix.guests().filter((step) => step === 120).length >= 2);
         await pause(4000);
         assert.equal(await going(), 0);
-        assert.equal(await text(page, RUN), 'Run');
+        assert.equal(await text(page, RUN), 'Start');
         await page.mouse.move(5, 5);
         const said = await until(page, () => {
             const button = document.querySelector('.below .board-head button');
@@ -230,15 +230,15 @@ onPage(
             button.focus();
             return button.textContent;
         });
-        assert.equal(await said.jsonValue(), 'Run');
+        assert.equal(await said.jsonValue(), 'Start');
         // However long one takes to press what is read.
         await pause(2500);
-        assert.equal(await text(page, RUN), 'Run');
+        assert.equal(await text(page, RUN), 'Start');
         await page.keyboard.press('Enter');
         await says(page, RUN, 'Stop');
         assert.ok((await going()) > 0, 'it trains on');
         await page.keyboard.press('Enter');
-        await says(page, RUN, /^Run/);
+        await says(page, RUN, /^Start/);
         await counts(page, '.below .cell[data-status=going]', 0);
     },
 );

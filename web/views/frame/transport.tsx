@@ -36,7 +36,7 @@ export function Transport() {
             ) : (
                 <button type="button" class="primary" onClick={play} disabled={refused.value}>
                     <Icon path="M4 2L13 8L4 14Z" />{' '}
-                    {finished.value ? 'Run again' : begun.value ? 'Resume' : 'Start'}
+                    {finished.value ? 'Start again' : begun.value ? 'Resume' : 'Start'}
                 </button>
             )}
             <button type="button" onClick={stepOnce} disabled={finished.value || refused.value}>

@@ -26,7 +26,7 @@ export default function Embed() {
             <p>{outcome() || lesson.value.sentence}</p>
             <p class="embed-foot">
                 <button type="button" disabled={refused.value} onClick={playing.value ? pause : play}>
-                    {playing.value ? 'Pause' : finished.value ? 'Run again' : 'Start'}
+                    {playing.value ? 'Pause' : finished.value ? 'Start again' : 'Start'}
                 </button>
                 <a href={addressOf({ view: 'experiment' })} target="_blank" rel="noopener">
                     Trained in this frame by seqmix: open it
