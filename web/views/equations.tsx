@@ -45,11 +45,13 @@ function faultOf(message: string): Fault {
 
 /** The steps of the text as it stands, the last that there were, and what is wrong. */
 function useSteps(text: string) {
-    const [known, setKnown] = useState<{ of: string; steps: EquationSteps | null; fault: Fault | null }>({
-        of: '',
-        steps: null,
-        fault: null,
-    });
+    const [known, setKnown] = useState<{
+        of: string;
+        steps: EquationSteps | null;
+        /** The text that these steps are of. */
+        valid: string;
+        fault: Fault | null;
+    }>({ of: '', steps: null, valid: '', fault: null });
     const state = useRef({ busy: false, next: '', gone: false });
     useEffect(() => {
         const mine = state.current;
@@ -67,10 +69,10 @@ function useSteps(text: string) {
                 mine.next = '';
                 try {
                     const steps = await asking((v) => v.equationSteps(of));
-                    if (!mine.gone) setKnown({ of, steps, fault: null });
+                    if (!mine.gone) setKnown({ of, steps, valid: of, fault: null });
                 } catch (error) {
                     const fault = faultOf((error as Error).message);
-                    if (!mine.gone) setKnown(({ steps }) => ({ of, steps, fault }));
+                    if (!mine.gone) setKnown((before) => ({ ...before, of, fault }));
                 }
             }
             mine.busy = false;
@@ -82,7 +84,7 @@ function useSteps(text: string) {
 export default function Equations() {
     useEffect(() => editing(STARTS[0]!), []);
     const asked = config.value;
-    const { steps, fault, current } = useSteps(draft.value ? asked : '');
+    const { steps, valid, fault, current } = useSteps(draft.value ? asked : '');
     const [word, setWord] = useState('');
     const good = current && !fault;
     const empty = draft.value.trim() === '';
@@ -132,7 +134,7 @@ export default function Equations() {
                     <>
                         {steps && <Graph steps={steps} stale={!good} />}
                         {steps && <Remembered steps={steps} stale={!good} />}
-                        <Checked config={asked} ready={good} text={draft.value} />
+                        <Checked config={asked} ready={good} text={draft.value} graphed={valid} />
                     </>
                 )}
             </div>

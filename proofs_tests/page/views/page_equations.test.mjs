@@ -120,6 +120,34 @@ async function definitionTyped(page) {
     await says(page, '#graph-title', 'What it becomes');
 }
 
+onPage('no check stands beside the graph of another text without saying so', HASH, {}, async (page) => {
+    const address = (text) => `${HASH}&${new URLSearchParams({ draft: text })}`;
+    const boxes = DEFINITION.length + 4;
+    await opened(page);
+    await page.evaluate((hash) => (location.hash = hash), address(DEFINITION.join('\n')));
+    await counts(page, '.graph .box', boxes);
+    await checked(page, 'passes');
+    // A text with one step more, and before it is checked one that is none.
+    await page.evaluate(
+        async ([longer, wrong, boxes]) => {
+            location.hash = longer;
+            while (document.querySelectorAll('.graph .box').length === boxes)
+                await new Promise((done) => setTimeout(done, 5));
+            globalThis.saidThen = document.querySelector('#check-title').textContent;
+            location.hash = wrong;
+        },
+        [address(`${DEFINITION.join('\n')} + x`), address(`${DEFINITION.join('\n')} + convv(x)`), boxes],
+    );
+    await state(page, 'wrong');
+    await says(page, '#graph-title', 'What it becomes (from the last valid text)');
+    assert.match(
+        await page.evaluate(() => globalThis.saidThen),
+        /\(of the text before; checking this one …\)$/,
+    );
+    await says(page, '#check-title', 'Its check');
+    await counts(page, '.equations-check table', 0);
+});
+
 onPage('Definition 1 is typed, mended, checked, and trained beside attention', HASH, {}, async (page) => {
     await definitionTyped(page);
     const rows = await page.$$eval('.equations-check tbody tr', (all) => all.map((row) => row.textContent));

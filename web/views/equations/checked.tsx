@@ -10,12 +10,13 @@ import { OfBefore } from './graph.tsx';
 const AFTER = 400; // milliseconds without a key
 const LIMIT = 1e-5; // of central differences, as check/check.c has it
 
-function useCheck(config: string, ready: boolean) {
-    const [known, setKnown] = useState<{ of: string; report: EquationCheck | null; problem: string }>({
-        of: '',
-        report: null,
-        problem: '',
-    });
+function useCheck(config: string, text: string, ready: boolean) {
+    const [known, setKnown] = useState<{
+        of: string;
+        text: string;
+        report: EquationCheck | null;
+        problem: string;
+    }>({ of: '', text: '', report: null, problem: '' });
     useEffect(() => {
         if (!ready) return;
         let gone = false;
@@ -26,9 +27,9 @@ function useCheck(config: string, ready: boolean) {
                 const report = gone
                     ? null
                     : await Promise.race([bench.proofs.equationCheck(config), bench.stopped]);
-                if (!gone) setKnown({ of: config, report, problem: '' });
+                if (!gone) setKnown({ of: config, text, report, problem: '' });
             } catch (error) {
-                if (!gone) setKnown({ of: config, report: null, problem: (error as Error).message });
+                if (!gone) setKnown({ of: config, text, report: null, problem: (error as Error).message });
             }
             bench?.close();
         };
@@ -42,8 +43,18 @@ function useCheck(config: string, ready: boolean) {
     return { ...known, current: ready && known.of === config };
 }
 
-export function Checked({ config, ready, text }: { config: string; ready: boolean; text: string }) {
-    const { report, problem, current } = useCheck(config, ready);
+interface CheckedProps {
+    config: string;
+    ready: boolean;
+    text: string;
+    /** The text whose graph is shown. */
+    graphed: string;
+}
+export function Checked({ config, ready, text, graphed }: CheckedProps) {
+    const { current, of, text: checked, ...known } = useCheck(config, text, ready);
+    const { problem } = known;
+    // While this text cannot be built, a check stands beside the graph of the same text alone.
+    const report = ready || of === graphed ? known.report : null;
     return (
         <section
             aria-labelledby="check-title"
@@ -57,13 +68,19 @@ export function Checked({ config, ready, text }: { config: string; ready: boolea
                         {report.passes ? 'passes' : 'does not pass'}
                     </b>
                 )}
-                {!current && report && <OfBefore />}
+                {!current &&
+                    report &&
+                    (ready ? (
+                        <span class="say">(of the text before; checking this one …)</span>
+                    ) : (
+                        <OfBefore />
+                    ))}
             </h3>
             {current && problem && <p class="why">{problem}.</p>}
-            {!report && !problem && (
+            {!report && !(current && problem) && (
                 <p class="say">{ready ? 'Checking …' : 'When the text can be built, it is checked.'}</p>
             )}
-            {report && <Report report={report} text={text} />}
+            {report && <Report report={report} text={checked} />}
         </section>
     );
 }
