@@ -160,7 +160,7 @@ onPage(
         assert.equal(await text(page, '.transport .state'), 'cannot be trained');
         await page.evaluate(() => (location.hash = location.hash.replace('test=mnist', 'test=same')));
         await eventually(async () => assert.deepEqual(await offered(), ['Start', 'Step', 'Undo']));
-        await says(page, '.chart-note button', 'Train these runs');
+        await says(page, '.chart-note button', 'Start');
         // Pairs are as many as the length has room for, which their table cannot say; who asks for more is
         // told at once how many.
         await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar'));
@@ -321,7 +321,7 @@ onPage('no two things to press in a view are called the same', RACE, {}, async (
 onPage('a link opens with a word in its empty chart, which starts it', RACE, {}, async (page) => {
     await allReady(page);
     await says(page, '.chart-note', /Nothing has been trained yet/);
-    await press(page, 'Train these runs');
+    await page.$eval('.chart-note button', (one) => one.click());
     await until(page, () => globalThis.seqmix.runs()[0].step > 3 && !document.querySelector('.chart-note'));
 });
 
@@ -611,9 +611,9 @@ onPage(
             ticks.map(([state]) => state),
             ['held', 'held', 'held', 'held'],
         );
-        assert.match(ticks[0][1], new RegExp(`: held \\(\\d+ of \\d+ seeds\\) step ${solved}$`));
+        assert.match(ticks[0][1], new RegExp(`: held \\(\\d+ of \\d+ seeds\\) from step ${solved} on$`));
         const said = await text(page, '.lesson-seen p');
-        assert.match(said, new RegExp(`99 % at step ${solved}\\).*All as predicted\\.$`));
+        assert.match(said, new RegExp(`99 % first at step ${solved}\\).*All as predicted\\.$`));
         await press(page, 'Next: Does it hold on longer input? →');
         await until(page, () => /view=length/.test(location.hash));
         await page.waitForSelector('.length .expected, .lesson-here .expected');
@@ -687,5 +687,27 @@ onPage(
         await inner.waitForFunction(() => globalThis.seqmix?.runs()[0]?.status === 'done', {
             timeout: WAIT,
         });
+    },
+);
+
+onPage(
+    'accuracy and loss of the same steps stand over one another, tick for tick',
+    RACE,
+    {},
+    async (page) => {
+        await page.waitForSelector('.group .u-over');
+        for (const width of [1280, 390]) {
+            await page.setViewport({ width, height: 900 });
+            await eventually(async () => {
+                const places = await page.$$eval('.group .u-over', (all) =>
+                    all.map((one) => {
+                        const { left, width } = one.getBoundingClientRect();
+                        return `${left} and ${width} wide`;
+                    }),
+                );
+                assert.equal(places.length, 2);
+                assert.equal(places[0], places[1]);
+            });
+        }
     },
 );

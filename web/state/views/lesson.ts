@@ -187,7 +187,7 @@ export interface Expectation {
     says: string;
     /** On how many of the seeds that were measured it holds: '15 of 16 seeds'. */
     rate: string;
-    /** What was seen so far: 'step 90', '12.4 %'. */
+    /** What was seen so far: 'from step 90 on', '12.4 %'. (A single try may have been as good before.) */
     seen: string;
     verdict: Verdict;
 }
@@ -222,7 +222,7 @@ export function expectations(): Expectation[] {
                 : `${nameOf(entry)}${length ? ` at length ${length}` : ''} ${promised(wanted)}`;
             const seen =
                 verdict.state === 'held' && verdict.step !== null && !length
-                    ? `step ${verdict.step}`
+                    ? `from step ${verdict.step} on`
                     : verdict.value === null
                       ? ''
                       : measured(metric, verdict.value);
@@ -250,7 +250,7 @@ export function outcome(): string {
                 ? ''
                 : members.length > 1
                   ? ` (99 % on ${there} of ${members.length} seeds)`
-                  : ` (99 % at step ${history.solved!.step})`;
+                  : ` (99 % first at step ${history.solved!.step})`;
         return `${nameOf(entry)} ${measured(metric, value)}${when}`;
     });
     const broken = all.filter(({ verdict }) => verdict.state === 'broken').length;

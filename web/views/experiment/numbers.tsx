@@ -37,7 +37,7 @@ export function Numbers() {
                             <th scope="col">Step</th>
                             <th scope="col">Loss</th>
                             <th scope="col">{score.name}</th>
-                            <th scope="col">{score.solved} at</th>
+                            <th scope="col">{score.solved} first at</th>
                             <th scope="col">Steps/s</th>
                             <th scope="col">Tokens/s</th>
                             <th scope="col">Weights</th>
