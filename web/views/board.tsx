@@ -9,9 +9,12 @@ import { isKey, written } from '../core/tokens.ts';
 import {
     atRun,
     board,
+    cellKey,
     insideOf,
     isRunning,
+    lookInto,
     news,
+    obey,
     openBoard,
     openCell,
     runBoard,
@@ -22,7 +25,7 @@ import {
     verdictOf,
     type Cell,
 } from '../state/views/board.ts';
-import { lab } from '../state/page.ts';
+import { lab, view } from '../state/page.ts';
 import { mixerTitle } from '../state/setup.ts';
 import type { Look } from '../training/protocol.ts';
 import { FlowPart } from './inside/flow_part.tsx';
@@ -34,7 +37,11 @@ import '../styles/views/board.css';
 const [WIDTH, HEIGHT] = [96, 44];
 
 export default function Board() {
-    useEffect(openBoard, []);
+    const named = view.value.view === 'board' ? view.value.detail : null;
+    useEffect(() => {
+        openBoard();
+        if (named !== null) obey(named);
+    }, [named]);
     return (
         <div class="board">
             <div class="board-head">
@@ -57,9 +64,7 @@ export default function Board() {
                                         class="quiet cell-inside"
                                         aria-pressed={insideOf.value === cell}
                                         aria-label={`How ${mixerTitle(lab(), cell.values)} answers: ${name}`}
-                                        onClick={() =>
-                                            (insideOf.value = insideOf.value === cell ? null : cell)
-                                        }
+                                        onClick={() => lookInto(insideOf.value === cell ? null : cell)}
                                     >
                                         How
                                     </button>
@@ -117,7 +122,6 @@ function RunButton() {
         </button>
     );
 }
-const cellKey = ({ values }: Cell) => `${values['task']} ${values['mixer']}`;
 
 /** How a cell's run answers, as it is now. */
 function CellFlow({ cell }: { cell: Cell }) {

@@ -125,6 +125,8 @@ onPage(
             const [, answer] = first.split(' → ');
             assert.match(await text(page, '.flow-answer'), new RegExp(`^${answer} ✓ right`));
         });
+        // It stands in the address: a reload leads there.
+        assert.match(await hash(page), /view=board&detail=mqar\.cat/);
         await press(page, 'Stop');
         await says(page, '.board-head button', 'Start again');
         await counts(page, '.board .cell[data-status="going"], .board .cell[data-status="waiting"]', 0);
@@ -240,5 +242,22 @@ onPage(
         await page.keyboard.press('Enter');
         await says(page, RUN, /^Start/);
         await counts(page, '.below .cell[data-status=going]', 0);
+    },
+);
+
+onPage(
+    "a cell's inside has an address, and a phone has a button of projector mode",
+    `${RACE}!view=board&detail=mqar.focus`,
+    { width: 390, height: 844 },
+    async (page) => {
+        await says(page, '.cell-flow h3', 'How Focus answers, at step 0');
+        await press(page, 'How CAT answers: Recall');
+        await says(page, '.cell-flow h3', 'How CAT answers, at step 0');
+        await eventually(async () => assert.match(await hash(page), /detail=mqar\.cat/));
+        await press(page, 'How CAT answers: Recall');
+        await counts(page, '.cell-flow', 0);
+        await eventually(async () => assert.doesNotMatch(await hash(page), /detail=/));
+        await press(page, 'Projector mode');
+        await eventually(async () => assert.match(await hash(page), /projector=1/));
     },
 );

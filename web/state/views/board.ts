@@ -15,7 +15,7 @@ import { lab, pool, view } from '../page.ts';
 import { isTraining, savedAll, sparingly, trainAll, type Trial } from '../queue.ts';
 import { resume } from '../roster.ts';
 import { runsOf, textOfAll } from '../setup.ts';
-import { openView } from '../viewing.ts';
+import { openView, setView } from '../viewing.ts';
 
 const ROWS = ['las', 'cat', 'focus', 'attention'] as const;
 /** Of each column: what is asked, the mission's first run, and which lesson's run is attention on it. */
@@ -145,8 +145,8 @@ export const atRun = signal(false);
 export function runBoard(asked: boolean): void {
     stop?.();
     unasked.value = !asked;
-    insideOf.value = null;
     board.value = fresh();
+    lookInto(null);
     const order = cells().sort((a, b) => stage(a) - stage(b) || stepsOf(a) - stepsOf(b));
     stop = trainAll(order, {
         news: (cell, entry) => hear(cell as Cell, entry),
@@ -160,8 +160,19 @@ export function runBoard(asked: boolean): void {
 export const takeOver = (): void => void (unasked.value = false);
 export const stopBoard = (): void => stop?.();
 
+/** What a cell is called in the address: task and mixer. */
+export const cellKey = ({ values }: Cell): string => `${values['task']}.${values['mixer']}`;
 /** The cell whose inside is shown below the board. */
 export const insideOf = signal<Cell | null>(null);
+/** Show a cell's inside, or none; where the board is the view, the address says which. */
+export function lookInto(cell: Cell | null): void {
+    insideOf.value = cell;
+    if (view.peek().view === 'board') setView({ detail: cell ? cellKey(cell) : '' });
+}
+/** The cell that the address names. */
+export function obey(detail: string): void {
+    insideOf.value = cells().find((cell) => cellKey(cell) === detail) ?? null;
+}
 /** How it answers that sequence, with every tensor: as it trains, as it was when it made way or was done,
  * or untrained. */
 export async function seenInside(cell: Cell): Promise<Look | null> {

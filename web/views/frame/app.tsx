@@ -6,7 +6,7 @@ import { Header } from './header.tsx';
 import { Notice } from './notice.tsx';
 import { Offer } from './offer.tsx';
 import { album, Pictures } from './pictures.tsx';
-import { Projector } from './projector.tsx';
+import { Projector, turnProjector } from './projector.tsx';
 import { share, SharePart } from './share/share_part.tsx';
 import { Sheet } from './shortcuts.tsx';
 import { OpenView, Tabs } from './switcher.tsx';
@@ -65,6 +65,9 @@ function Footer() {
             </button>
             <button type="button" onClick={() => (album.value = true)}>
                 Save pictures of this view …
+            </button>
+            <button type="button" class="present-phone" onClick={turnProjector}>
+                Projector mode
             </button>
         </footer>
     );
