@@ -295,27 +295,38 @@ static void proved(const char *name, void (*kernel)(float *, const float *, size
     }
     enough(name, worst, bound);
 }
-// The same of sine and cosine, in u of 1.
-static void proved_sincos(double limit, double bound) {
+// The same of sine and cosine, in u of 1; and in u of the exact value, but for 8.4e-15 |x|. Every other
+// number is a float nearest to a multiple of pi/2.
+static double beyond(float got, double want, float from) {
+    return got == want ? 0.0 : (fabs(got - want) - 8.4e-15 * fabs(from)) / (fabs(want) * 0x1p-24);
+}
+static void proved_sincos(double limit, double bound, double relative) {
     enum { BLOCKS = 256 };
     static double sines[BLOCK], cosines[BLOCK];
-    double worst = 0.0;
+    const double most = floor(limit / 1.5707963267948966);
+    double worst = 0.0, worst_relative = 0.0;
     check_trying("sincos up to %g", limit);
     for (size_t b = 0; b < BLOCKS; b++) {
-        for (size_t i = 0; i < BLOCK; i++)
-            x[i] = (float)(limit * (2.0 * (double)(b * BLOCK + i) / (BLOCKS * BLOCK - 1) - 1.0));
+        for (size_t i = 0; i < BLOCK; i++) {
+            const double n = (double)(b * BLOCK + i), k = fmod(n, 2.0 * most + 1.0) - most;
+            x[i] = (float)(i % 2 ? k * 1.5707963267948966 : limit * (2.0 * n / (BLOCKS * BLOCK - 1) - 1.0));
+        }
         for (size_t i = 0; i < BLOCK; i++) sines[i] = sin(x[i]), cosines[i] = cos(x[i]);
         CHECK_EACH_ISA(isa) {
             smx_fast(0);
             smx_sincos_fwd(y, z, x, BLOCK);
             for (size_t i = 0; i < BLOCK; i++) {
-                const double off = fmax(fabs(y[i] - sines[i]), fabs(z[i] - cosines[i])) / 0x1p-24;
-                if (off > worst) worst = off;
-                if (!(off <= bound)) check_fail("at %a: %a and %a, %.4f u off", x[i], y[i], z[i], off);
+                const double off = fmax(fabs(y[i] - sines[i]), fabs(z[i] - cosines[i])) / 0x1p-24,
+                             s = beyond(y[i], sines[i], x[i]), c = beyond(z[i], cosines[i], x[i]);
+                worst = fmax(worst, off), worst_relative = fmax(worst_relative, fmax(s, c));
+                if (!(off <= bound && s <= relative && c <= relative))
+                    check_fail("at %a: %a and %a, %.4f u off, %.4f and %.4f u relatively", x[i], y[i], z[i],
+                               off, s, c);
             }
         }
     }
     enough("sincos", worst, bound);
+    enough("sincos relatively", worst_relative, relative);
 }
 // From 43.5 on to the largest float, and infinity: 1 and -1.
 static void tanh_saturates(void) {
@@ -345,8 +356,9 @@ static void proved_bounds(void **state) {
     proved("tanh from 5/8 on", smx_tanh_fwd, tanh, 0.625, 43.5, 3.81);
     proved("tanh to -5/8", smx_tanh_fwd, tanh, -43.5, -0.625, 3.81);
     tanh_saturates();
-    proved_sincos(8192.0, 1.38);
-    proved_sincos(4.0, 1.38);
+    proved_sincos(8192.0, 1.38, 2.72);
+    proved_sincos(4.0, 1.38, 2.72);
+    proved("sine near 0", sine_of, sin, -0.785, 0.785, 1.6);
     proved("log beside 1", smx_log_fwd, log, 0.5, 2.0, 1.72);
     proved("log", smx_log_fwd, log, 0x1p-149, 100.0, 1.72);
 }

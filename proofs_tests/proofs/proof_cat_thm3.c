@@ -14,7 +14,8 @@
 // Check: every answer right, free-running, over all short sequences and random ones; at L = 4096, |S| = 64
 //   fed with the right answers, which is the same as free-running as long as every answer is right. Distance
 //   (l1) of the output from the signal's unit vector at most eps, and sharper, eps/L (float32: times e^(8 c
-//   u), the rounding of a logit). Repeated signals fail.
+//   u), the rounding of a logit). Repeated signals fail. Every bound is derived or counted; 61 draws kept
+//   each.
 #include "proof.h"
 
 enum { MAX_L = 4096, MAX_S = 64 };
@@ -144,9 +145,10 @@ static void what_it_excludes(void **state) {
             const con_copy n = {.S = 3, .L = 11, .epsilon = EPSILON};
             tried++, wrong += !generated_right(b, 5, &n, p);
         }
-        proof_at_least((double)wrong / (double)tried, 0.5,
-                       "%s: share of %zu bodies with a repeated signal copied wrongly", proof_short(p),
-                       tried);
+        // (all of them: no draw moves it)
+        proof_measured_least((double)wrong / (double)tried, 0.87,
+                             "%s: share of %zu bodies with a repeated signal copied wrongly", proof_short(p),
+                             tried);
         // Blank slots: the marker again in place of the answer.
         int32_t blank[] = {0, 3, 1, 2, 4, 4, 4}, answer[7];
         proof_ok(con_copy_fwd(answer, NULL, blank, 7, &m, p));

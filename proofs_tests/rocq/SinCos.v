@@ -4,18 +4,24 @@
    - for every float x with |x| <= 8192, the subnormal ones too: both results are finite, and
      |sine(x) - sin x| <= 1.38 u and |cosine(x) - cos x| <= 1.38 u, which is 8.23e-8; the largest measured is
      1.3127 u, of a cosine's polynomial;
+   - of these, relatively: |sine(x) - sin x| <= 1.6 u |sin x| where |x| <= 0.785; for all of them
+     |sine(x) - sin x| <= 2.72 u |sin x| + 8.4e-15 |x|, and the same of the cosine: beside a multiple of pi/2,
+     where a result is small, what the three parts of pi/2 leave out is all that is added to 2.72 u (the
+     largest measured are 1.21 u and 1.98 u);
    - for every other x, infinity and NaN too, both are NaN;
    - at 21 points the model, run, gives the words that test_vmath.c asks of the C. They see the last bit of
      every constant and coefficient, and each product fused with its sum where that shows at all.
    How: k = 2x / pi to the nearest integer, nearly; x minus k times the first two parts of pi/2 is exact;
    what is left, r, is within 2.984e-8 of x - k pi/2 and at most 0.7862; on it the polynomials are within 6e-9
    and 2e-10, and each rounding errs by at most half of the last place. k's two last bits are the quarter.
-   Not covered: a relative error where a result is near 0 (test_vmath.c measures 1.6 in the last place above
-   2^-9), fast mode, which fuses products and sums, and that a compiler keeps the operations as written (the
-   points, digests.txt).
+   Relatively, the sine's polynomial is within 8.6e-9, its roundings err by 1.46 u, r by u and 6.5e-15 |k|.
+   Not covered: the sign of a sine that is 0 (of -0 it is +0), fast mode, which fuses products and sums, and
+   that a compiler keeps the operations as written (the points, digests.txt).
    Kernels: vmath.h (vf_sincos). Tested on floats in test_vmath.c. *)
 
 From Coq Require Import Reals ZArith List Lra Lia.
+#[local] Set Warnings "-ambiguous-paths". (* Coquelicot's own *)
+From Coquelicot Require Import Coquelicot.
 From Flocq Require Import Core BinarySingleNaN.
 From Interval Require Import Tactic.
 From Seqmix Require Import Bounds Rounding TileSums Binary32 Exp.
@@ -259,6 +265,208 @@ Proof.
   unfold Rminus at 1. lra.
 Qed.
 
+(* ---- The sine's polynomial by relative errors ---- *)
+
+Definition Q (r : R) : R := r * (1 + r * r * T (r * r)).
+
+Definition excess (c1 c2 c3 r : R) : R := r * (1 + r * r * (c3 + r * r * (c2 + r * r * c1))) - sin r.
+Lemma excess_derivative c1 c2 c3 r : is_derive (excess c1 c2 c3) r
+  (1 + r * r * (3 * c3 + r * r * (5 * c2 + r * r * (7 * c1))) - cos r).
+Proof. unfold excess. auto_derive; [easy |]. ring. Qed.
+
+Lemma sin_large a : 0 <= a <= 0.7862 -> 0.9 * a <= sin a.
+Proof.
+  intros Ha. destruct (Rle_lt_dec a 0.1) as [S | L].
+  - destruct (Req_dec a 0) as [-> | N]; [rewrite sin_0; lra |].
+    destruct (sin_bound a 0 ltac:(lra) ltac:(interval with (i_prec 40))) as [B _].
+    unfold sin_approx, sin_term in B. simpl in B. nra.
+  - assert (D : 0 <= sin a - 0.9 * a); [| lra]. interval with (i_taylor a, i_bisect a, i_prec 40).
+Qed.
+
+Lemma Q_error a : 0 <= a <= 0.7862 -> Rabs (Q a - sin a) <= 8.6e-9 * sin a.
+Proof.
+  intros Ha. pose proof (sin_large a Ha) as Sa. destruct (Rle_lt_dec a 0.1) as [S | L].
+  - replace (Q a - sin a) with (excess (B2R s1) (B2R s2) (B2R s3) a) by (unfold Q, T, excess; ring).
+    apply Rle_trans with (7e-9 * a); [| lra].
+    set (e := excess (B2R s1) (B2R s2) (B2R s3)).
+    destruct (MVT_gen e 0 a _ (fun t _ => excess_derivative _ _ _ t)) as (t & Ht & E).
+    + intros t _. apply continuity_pt_filterlim, (ex_derive_continuous e).
+      eexists. apply excess_derivative.
+    + rewrite Rmin_left, Rmax_right in Ht by lra.
+      replace (e a) with (e a - e 0) by (unfold e, excess; rewrite !Rmult_0_l, sin_0; ring).
+      rewrite E, Rminus_0_r, Rabs_mult, (Rabs_pos_eq a) by lra. apply Rmult_le_compat_r; [lra |].
+      assert (Hs : 0 <= t <= 0.1) by lra. clear - Hs. values.
+      interval with (i_taylor t, i_bisect t, i_prec 60).
+  - clear Sa. assert (Hs : 0.1 <= a <= 0.7862) by lra. clear - Hs. apply Rminus_le. unfold Q, T. values.
+    interval with (i_taylor a, i_bisect a, i_prec 60).
+Qed.
+
+Lemma T_range z : 0 <= z <= 0.6183 -> -0.1667 <= T z <= -0.15.
+Proof. intros Hz. unfold T. values. split; interval with (i_bisect z, i_prec 40). Qed.
+
+(* z T(z) at two points. *)
+Lemma shifted z q : 0 <= z <= 0.6183 -> 0 <= q <= 0.6183 ->
+  exists k, z * T z - q * T q = k * (z - q) /\ -0.1667 <= k <= 0.
+Proof.
+  intros Hz Hq. exists (B2R s3 + B2R s2 * (z + q) + B2R s1 * (z ^ 2 + z * q + q ^ 2)).
+  split; [unfold T; ring |]. values. split; interval with (i_bisect z, i_bisect q, i_prec 40).
+Qed.
+
+Lemma tiny_sine a : format a -> 0 <= a <= / 2 ^ 20 -> Rabs (rounded_sine a - Q a) <= 8.65e-8 * Q a.
+Proof.
+  intros Fa Ha. unfold rounded_sine. cbv zeta. set (z := rnd (a * a)).
+  assert (B : 0 <= z <= / 2 ^ 40).
+  { assert (E : Rabs z <= bpow radix2 (-40)).
+    { apply rnd_le; [lia |]. rewrite Rabs_pos_eq by nra. change (-40)%Z with (- Z.of_nat 40)%Z.
+      rewrite bpow_inverse. replace (/ 2 ^ 40) with (/ 2 ^ 20 * / 2 ^ 20) by (simpl; lra).
+      apply Rmult_le_compat; lra. }
+    change (-40)%Z with (- Z.of_nat 40)%Z in E. rewrite bpow_inverse in E. apply Rabs_le_inv in E.
+    split; [| apply E].
+    unfold z. rewrite <- rnd_0. apply round_le; [now apply FLT_exp_valid | apply valid_rnd_N | nra]. }
+  pose proof (rounded_T_close z ltac:(lra)) as C. pose proof (T_range z ltac:(lra)) as D.
+  set (p := rounded_T z) in *. apply Rabs_le_inv in C.
+  assert (Pp : -0.17 <= p <= 0) by lra. clearbody p z. clear C D.
+  set (m := rnd (p * z)). set (w := rnd (m * a)).
+  assert (M : Rabs m <= / 2 ^ 40).
+  { eapply Rle_trans; [apply rnd_at_most_double |]. rewrite Rabs_mult, (Rabs_pos_eq z) by lra.
+    assert (Rabs p <= 0.17) by (apply Rabs_le; lra). pose proof (Rabs_pos p). nra. }
+  assert (W : Rabs w <= / 2 ^ 39 * a).
+  { eapply Rle_trans; [apply rnd_at_most_double |]. rewrite Rabs_mult, (Rabs_pos_eq a) by lra. nra. }
+  destruct (rnd_plus w a (format_rnd _) Fa) as (d & -> & Hd). apply Rabs_le_inv in W. clearbody m w.
+  pose proof (T_range (a * a) ltac:(split; nra)) as D. unfold Q. set (t := T (a * a)) in *. clearbody t.
+  assert (S : - / 2 ^ 40 * a <= a * (a * a * t) <= 0).
+  { assert (A : 0 <= a * a <= / 2 ^ 40).
+    { split; [nra |]. replace (/ 2 ^ 40) with (/ 2 ^ 20 * / 2 ^ 20) by (simpl; lra).
+      apply Rmult_le_compat; lra. }
+    set (q := a * a) in *. clearbody q. assert (- / 2 ^ 40 <= q * t <= 0) by (split; nra). split; nra. }
+  replace (a * (1 + a * a * t)) with (a + a * (a * a * t)) by ring. set (s := a * (a * a * t)) in *.
+  clearbody s. replace ((w + a) * (1 + d) - (a + s)) with (a * d + w * (1 + d) - s) by ring.
+  assert (Rabs (a * d) <= / 2 ^ 24 * a).
+  { rewrite Rabs_mult, (Rabs_pos_eq a), Rmult_comm by lra. apply Rmult_le_compat_r; [lra |].
+    apply Rabs_le. lra. }
+  assert (Rabs (w * (1 + d)) <= / 2 ^ 38 * a).
+  { rewrite Rabs_mult. apply Rle_trans with (/ 2 ^ 39 * a * 2); [| lra].
+    apply Rmult_le_compat; try apply Rabs_pos; apply Rabs_le; lra. }
+  apply Rle_trans with (/ 2 ^ 24 * a + / 2 ^ 38 * a + / 2 ^ 40 * a); [| lra].
+  apply Rabs_le_inv in H, H0. apply Rabs_le. lra.
+Qed.
+
+Lemma small_sine a : format a -> / 2 ^ 20 <= a <= 0.7862 -> Rabs (rounded_sine a - Q a) <= 8.65e-8 * Q a.
+Proof.
+  intros Fa Ha. unfold rounded_sine, Q. cbv zeta. set (q := a * a).
+  assert (Hq : / 2 ^ 40 <= q <= 0.6182).
+  { unfold q. split; [| nra]. replace (/ 2 ^ 40) with (/ 2 ^ 20 * / 2 ^ 20) by (simpl; lra).
+    apply Rmult_le_compat; lra. }
+  assert (B40 : bpow radix2 (-40) = / 2 ^ 40) by exact (bpow_inverse 40).
+  destruct (rnd_least (-40) q) as (d1 & E1 & H1 & L1); [lia | rewrite B40, Rabs_pos_eq; lra |].
+  set (z := rnd q) in *. clearbody z.
+  assert (Hz : 0 <= z <= 0.6183) by (rewrite E1; split; interval with (i_prec 40)).
+  pose proof (rounded_T_close z ltac:(lra)) as C. pose proof (T_range z ltac:(lra)) as D.
+  destruct (shifted z q ltac:(lra) ltac:(lra)) as (k & K & Hk).
+  set (p := rounded_T z) in *. apply Rabs_le_inv in C. set (e := p - T z) in *.
+  assert (Ep : p = T z + e) by (unfold e; ring). clearbody p e.
+  destruct (rnd_least (-43) (p * z)) as (d2 & E2 & H2 & L2); [lia | |].
+  { rewrite Rabs_mult. change (-43)%Z with (-3 + -40)%Z. rewrite bpow_plus.
+    apply Rmult_le_compat; try apply bpow_ge_0; [| exact L1].
+    rewrite Rabs_left by lra. change (bpow radix2 (-3)) with (/ 8). lra. }
+  set (m := rnd (p * z)) in *. clearbody m.
+  destruct (rnd_least (-63) (m * a)) as (d3 & E3 & H3 & _); [lia | |].
+  { rewrite Rabs_mult. change (-63)%Z with (-43 + -20)%Z. rewrite bpow_plus.
+    apply Rmult_le_compat; try apply bpow_ge_0; [exact L2 |].
+    change (-20)%Z with (- Z.of_nat 20)%Z. rewrite bpow_inverse, Rabs_pos_eq; lra. }
+  destruct (rnd_plus (rnd (m * a)) a (format_rnd _) Fa) as (d4 & -> & H4).
+  rewrite E3, E2. set (D' := (1 + d2) * (1 + d3) - 1). set (g := k * d1 + (1 + d1) * e).
+  assert (Epz : p * z = q * (T q + g)).
+  { rewrite Ep. replace ((T z + e) * z) with (z * T z - q * T q + q * T q + z * e) by ring.
+    rewrite K, E1. unfold g. ring. }
+  rewrite Epz.
+  replace ((q * (T q + g) * (1 + d2) * a * (1 + d3) + a) * (1 + d4) - a * (1 + q * T q))
+    with (a * (d4 * (1 + q * (T q + g) * (1 + D')) + q * (g * (1 + D') + T q * D'))) by (unfold D'; ring).
+  assert (HD : -2.001 * / 2 ^ 24 <= D' <= 2.001 * / 2 ^ 24).
+  { unfold D'. replace ((1 + d2) * (1 + d3) - 1) with (d2 + d3 + d2 * d3) by ring.
+    split; interval with (i_prec 40). }
+  assert (Hg : -0.302 * / 2 ^ 24 <= g <= 0.302 * / 2 ^ 24) by (unfold g; split; interval with (i_prec 40)).
+  clearbody D' g q. rewrite Rabs_mult, (Rabs_pos_eq a) by lra.
+  replace (8.65e-8 * (a * (1 + q * T q))) with (a * (8.65e-8 * (1 + q * T q))) by ring.
+  apply Rmult_le_compat_l; [lra |]. apply Rminus_le. clear - Hq HD Hg H4. unfold T. values.
+  interval with (i_bisect q, i_prec 40).
+Qed.
+
+Lemma rnd_opp x : rnd (- x) = - rnd x.
+Proof. apply round_NE_opp. Qed.
+
+Lemma rounded_sine_odd r : rounded_sine (- r) = - rounded_sine r.
+Proof.
+  unfold rounded_sine. cbv zeta. replace (- r * - r) with (r * r) by ring.
+  rewrite Ropp_mult_distr_r_reverse, rnd_opp, <- Ropp_plus_distr, rnd_opp. easy.
+Qed.
+
+(* Near 0, and anywhere on the polynomial's range. *)
+Lemma sine_relative r : format r -> -0.7862 <= r <= 0.7862 ->
+  Rabs (rounded_sine r - sin r) <= 1.6 * u * Rabs (sin r).
+Proof.
+  assert (P : forall a, format a -> 0 <= a <= 0.7862 -> Rabs (rounded_sine a - sin a) <= 1.6 * u * sin a).
+  { intros a Fa Ha. pose proof (Q_error a Ha) as E. pose proof (sin_large a Ha) as S.
+    assert (R : Rabs (rounded_sine a - Q a) <= 8.65e-8 * Q a)
+      by (destruct (Rle_lt_dec a (/ 2 ^ 20)); [apply tiny_sine | apply small_sine]; (exact Fa || lra)).
+    apply Rabs_le_inv in E. replace (rounded_sine a - sin a) with ((rounded_sine a - Q a) + (Q a - sin a))
+      by ring. apply Rabs_le_inv in R. unfold u. apply Rabs_le. lra. }
+  intros Fr Hr. destruct (Rle_lt_dec 0 r) as [N | N].
+  - rewrite (Rabs_pos_eq (sin r)) by (pose proof (sin_large r); lra). apply P; [exact Fr | lra].
+  - specialize (P (- r) ltac:(now apply generic_format_opp) ltac:(lra)).
+    rewrite rounded_sine_odd, sin_neg in P.
+    rewrite (Rabs_left1 (sin r)) by (pose proof (sin_large (- r) ltac:(lra)) as S; rewrite sin_neg in S; lra).
+    rewrite <- Rabs_Ropp. replace (- (rounded_sine r - sin r)) with (- rounded_sine r - - sin r) by ring.
+    exact P.
+Qed.
+
+Lemma sin_below x : Rabs (sin x) <= Rabs x.
+Proof.
+  assert (P : forall y, 0 <= y -> Rabs (sin y) <= y).
+  { intros y Hy. destruct (Rle_lt_dec y 1) as [S | L].
+    - destruct (Req_dec y 0) as [-> | N]; [rewrite sin_0, Rabs_R0; lra |].
+      rewrite Rabs_pos_eq by (apply sin_ge_0; [lra | interval with (i_prec 40)]). left. apply sin_lt_x. lra.
+    - apply Rle_trans with 1; [apply Rabs_le; pose proof (SIN_bound y); lra | lra]. }
+  destruct (Rle_lt_dec 0 x) as [N | N].
+  - rewrite (Rabs_pos_eq x) by lra. now apply P.
+  - rewrite (Rabs_left x) by lra. rewrite <- Rabs_Ropp, <- sin_neg. apply P. lra.
+Qed.
+
+Lemma sin_steps r w : Rabs (sin r - sin w) <= Rabs (r - w).
+Proof.
+  rewrite form4. pose proof (sin_below ((r - w) / 2)) as S. pose proof (COS_bound ((r + w) / 2)) as C.
+  rewrite !Rabs_mult, (Rabs_pos_eq 2) by lra. set (x := (r - w) / 2) in *.
+  replace (Rabs (r - w)) with (2 * Rabs x).
+  2: { rewrite <- (Rabs_pos_eq 2) at 1 by lra. rewrite <- Rabs_mult. f_equal. unfold x. field. }
+  assert (Rabs (cos ((r + w) / 2)) <= 1) by now apply Rabs_le.
+  pose proof (Rabs_pos (cos ((r + w) / 2))). pose proof (Rabs_pos (sin x)). nra.
+Qed.
+
+(* r is the rounded angle but for h. *)
+Lemma sine_near_multiple r w h : format r -> -0.7862 <= r <= 0.7862 -> -0.7862 <= w <= 0.7862 ->
+  0 <= h -> Rabs (r - w) <= u * Rabs w + h ->
+  Rabs (rounded_sine r - sin w) <= 2.72 * u * Rabs (sin w) + 1.01 * h.
+Proof.
+  intros Fr Hr Hw H0 H. pose proof (sine_relative r Fr Hr) as E. pose proof (sin_steps r w) as S.
+  assert (W : 0.9 * Rabs w <= Rabs (sin w)).
+  { destruct (Rle_lt_dec 0 w) as [N | N].
+    - pose proof (sin_large w ltac:(lra)). rewrite !Rabs_pos_eq; lra.
+    - pose proof (sin_large (- w) ltac:(lra)) as L. rewrite sin_neg in L. rewrite !Rabs_left1; lra. }
+  assert (A : Rabs (sin r) <= Rabs (sin w) + Rabs (sin r - sin w)).
+  { replace (sin r) with (sin w + (sin r - sin w)) at 1 by ring. apply Rabs_triang. }
+  replace (rounded_sine r - sin w) with ((rounded_sine r - sin r) + (sin r - sin w)) by ring.
+  eapply Rle_trans; [apply Rabs_triang |]. unfold u in *.
+  pose proof (Rabs_pos (sin r - sin w)). lra.
+Qed.
+
+Lemma cosine_near r w : -0.7862 <= r <= 0.7862 -> Rabs (w - r) <= 2.984e-8 -> -0.7862 <= w <= 0.7862 ->
+  Rabs (rounded_cosine r - cos w) <= 1.96 * u * Rabs (cos w).
+Proof.
+  intros Hr H Hw. eapply Rle_trans; [apply cosine_close; [exact Hr | exact H] |].
+  assert (C : 0.7064 <= cos w) by interval with (i_bisect w, i_prec 40).
+  rewrite Rabs_pos_eq by lra. pose proof u_positive. nra.
+Qed.
+
 (* ---- Whole quarter turns ---- *)
 
 Lemma whole_turns w m : sin (w + IZR m * (2 * PI)) = sin w /\ cos (w + IZR m * (2 * PI)) = cos w.
@@ -305,7 +513,8 @@ Hypotheses (finite : is_finite c = true) (range : Rabs (B2R c) <= 8192).
 
 Lemma turns_is : exists k, (-5216 <= k <= 5216)%Z /\ is_finite (turns c) = true /\
   B2R (turns c) = IZR (12582912 + k) /\ word (turns c) = (12582912 + k + 149 * 2 ^ 23)%Z /\
-  Rabs (B2R c - IZR k * (PI / 2)) <= 0.78615.
+  Rabs (B2R c - IZR k * (PI / 2)) <= 0.78615 /\
+  Rabs (B2R c * B2R two_over_pi - IZR k) <= / 2 + / 2 ^ 12.
 Proof.
   set (C := B2R c) in *. apply Rabs_le_inv in range.
   assert (TP : B2R two_over_pi = 10680707 / 16777216) by (values; lra).
@@ -334,6 +543,7 @@ Proof.
     set (a := C * (10680707 / 16777216) - v). set (b := v + 12582912 - IZR m).
     assert (- / 2 ^ 12 <= a <= / 2 ^ 12) by (unfold a; lra). assert (- / 2 <= b <= / 2) by (unfold b; lra).
     clearbody a b C. interval with (i_prec 60).
+  - rewrite K. apply Rabs_le. lra.
 Qed.
 
 Lemma exact k : (-5216 <= k <= 5216)%Z -> Rabs (B2R c - IZR k * (PI / 2)) <= 0.78615 ->
@@ -403,9 +613,13 @@ Qed.
 
 Lemma reduced_is : exists k, word (turns c) = (12582912 + k + 149 * 2 ^ 23)%Z /\
   is_finite (reduced c) = true /\ -0.7862 <= B2R (reduced c) <= 0.7862 /\
-  Rabs (B2R c - IZR k * (PI / 2) - B2R (reduced c)) <= 2.984e-8.
+  Rabs (B2R c - IZR k * (PI / 2) - B2R (reduced c)) <= 2.984e-8 /\
+  (Rabs (B2R c) <= 0.785 -> k = 0%Z /\ B2R (reduced c) = B2R c) /\
+  Rabs (B2R c - IZR k * (PI / 2)) <= 0.78615 /\
+  Rabs (B2R (reduced c) - (B2R c - IZR k * (PI / 2)))
+    <= u * Rabs (B2R c - IZR k * (PI / 2)) + 6.5e-15 * Rabs (IZR k).
 Proof.
-  destruct turns_is as (k & Hk & Fm & Vm & W & N). exists k. split; [exact W |].
+  destruct turns_is as (k & Hk & Fm & Vm & W & N & Near). exists k. split; [exact W |].
   assert (KR : -5216 <= IZR k <= 5216) by (split; apply IZR_le; lia).
   destruct (exact k Hk N) as (X1 & X2 & S1 & S2).
   assert (M24 : fits 24 round_magic) by (split; [reflexivity | values; interval with (i_prec 40)]).
@@ -428,6 +642,17 @@ Proof.
   destruct (mul_bounded (-11) kf half_pi3 ltac:(lia) Fk eq_refl L3) as [V3 B3].
   pose proof (rnd_bpow (-11) _ ltac:(lia) L3) as E3. rewrite <- V3 in E3.
   change (-11 - 25)%Z with (- Z.of_nat 36)%Z in E3. rewrite bpow_inverse in E3. rewrite Rk in *.
+  assert (R3 : Rabs (B2R (mul kf half_pi3) - IZR k * B2R half_pi3) <= 4.51e-15 * Rabs (IZR k)).
+  { rewrite V3. destruct (Z.eq_dec k 0) as [-> | K0]; [rewrite !Rmult_0_l, rnd_0, Rminus_0_r, Rabs_R0; lra |].
+    assert (K1 : 1 <= Rabs (IZR k)) by (rewrite <- abs_IZR; apply IZR_le; lia).
+    destruct (rnd_least (-24) (IZR k * B2R half_pi3)) as (d & E & H & _); [lia | |].
+    - rewrite Rabs_mult. apply Rle_trans with (1 * Rabs (B2R half_pi3)); [values | ].
+      + rewrite Rabs_pos_eq; simpl; lra.
+      + apply Rmult_le_compat_r; [apply Rabs_pos | exact K1].
+    - rewrite E. replace (IZR k * B2R half_pi3 * (1 + d) - IZR k * B2R half_pi3)
+        with (B2R half_pi3 * d * IZR k) by ring.
+      rewrite Rabs_mult. apply Rmult_le_compat_r; [apply Rabs_pos |]. clear - H. values.
+      interval with (i_prec 40). }
   rewrite rnd_exact in V1.
   2: { replace (IZR k * B2R half_pi1) with (IZR (k * 201) * bpow radix2 (-7))
          by (rewrite mult_IZR; values; field). apply format_scaled; lia. }
@@ -447,13 +672,35 @@ Proof.
   set (e := t - IZR k * B2R half_pi3) in *. apply Rabs_le_inv in E3, N.
   assert (Y : B2R c - IZR k * B2R half_pi1 - IZR k * B2R half_pi2 - t
               = w + IZR k * (PI / 2 - B2R half_pi1 - B2R half_pi2 - B2R half_pi3) - e) by (unfold w, e; ring).
-  rewrite Y in W3. set (p := IZR k * (PI / 2 - B2R half_pi1 - B2R half_pi2 - B2R half_pi3)) in *.
+  set (p := IZR k * (PI / 2 - B2R half_pi1 - B2R half_pi2 - B2R half_pi3)) in *.
   assert (P : -1e-11 <= p <= 1e-11).
   { unfold p. clear - KR. set (K := IZR k) in *. clearbody K. values. split; interval with (i_prec 80). }
+  assert (P' : Rabs p <= 1.92e-15 * Rabs (IZR k)).
+  { unfold p. rewrite Rabs_mult, Rmult_comm. apply Rmult_le_compat_r; [apply Rabs_pos |].
+    values. interval with (i_prec 80). }
+  assert (Fine : Rabs (B2R r - w) <= u * Rabs w + 6.5e-15 * Rabs (IZR k)).
+  { destruct (rnd_minus (B2R d2) t) as (d & E & H); try apply format_float.
+    rewrite W2 in E. rewrite W3, E, Y.
+    replace ((w + p - e) * (1 + d) - w) with (w * d + (p - e) * (1 + d)) by ring.
+    eapply Rle_trans; [apply Rabs_triang |]. rewrite !Rabs_mult.
+    assert (D1 : Rabs d <= u) by (apply Rabs_le; unfold u; lra).
+    assert (D2' : Rabs (1 + d) <= 1.001) by (apply Rabs_le; lra).
+    assert (Pe : Rabs (p - e) <= 6.43e-15 * Rabs (IZR k)).
+    { unfold Rminus. eapply Rle_trans; [apply Rabs_triang |]. rewrite Rabs_Ropp. fold e in R3. lra. }
+    pose proof (Rabs_pos w). pose proof (Rabs_pos (IZR k)). pose proof (Rabs_pos (p - e)).
+    pose proof (Rabs_pos (1 + d)). nra. }
+  assert (Zero : Rabs (B2R c) <= 0.785 -> k = 0%Z /\ B2R r = B2R c).
+  { intros S. assert (K0 : k = 0%Z).
+    { assert (TP : B2R two_over_pi = 10680707 / 16777216) by (values; lra). rewrite TP in Near.
+      apply Rabs_le_inv in S, Near. assert (-1 < k < 1)%Z by (split; apply lt_IZR; lra). lia. }
+    split; [exact K0 |]. rewrite W3. assert (T0 : t = 0).
+    { rewrite V3, K0, Rmult_0_l. apply rnd_0. }
+    rewrite T0, K0, !Rmult_0_l, !Rminus_0_r. apply rnd_exact, format_float. }
   assert (I36 : 0 <= / 2 ^ 36 <= 1.46e-11) by lra.
   destruct (rnd_close 0 25 (w + p - e) ltac:(lia) eq_refl) as (e4 & E4 & H4); [apply Rabs_le; simpl; lra |].
-  rewrite E4 in W3. apply Rabs_le_inv in H4. assert (I25 : 0 <= / 2 ^ 25 <= 2.9803e-8) by lra.
-  rewrite W3. split; [lra |]. apply Rabs_le. lra.
+  split; [| split; [| split; [exact Zero | split; [apply Rabs_le; lra | exact Fine]]]];
+    rewrite Y, E4 in W3; apply Rabs_le_inv in H4; assert (I25 : 0 <= / 2 ^ 25 <= 2.9803e-8) by lra;
+    rewrite W3; [lra |]; apply Rabs_le; lra.
 Qed.
 End Reduction.
 
@@ -506,21 +753,29 @@ Proof.
   replace (- B2R y - - e) with (- (B2R y - e)) by ring. now rewrite Rabs_Ropp.
 Qed.
 
-Theorem sincos_error : forall x, is_finite x = true -> Rabs (B2R x) <= 8192 ->
-  let (sine, cosine) := sincos x in
-  is_finite sine = true /\ Rabs (B2R sine - sin (B2R x)) <= 1.38 * u /\
-  is_finite cosine = true /\ Rabs (B2R cosine - cos (B2R x)) <= 1.38 * u.
+Lemma size_by_quarter k e : Rabs (by_quarter k e) = Rabs e.
+Proof. unfold by_quarter. destruct Z.odd; [apply Rabs_Ropp | easy]. Qed.
+
+(* What the two results are, k quarter turns from the angle w. *)
+Lemma sincos_is x : is_finite x = true -> Rabs (B2R x) <= 8192 ->
+  exists k, let r := reduced x in let w := B2R x - IZR k * (PI / 2) in
+    sincos x = (turned k (if Z.odd k then cosine_of r else sine_of r),
+                turned (k + 1) (if Z.odd k then sine_of r else cosine_of r)) /\
+    sin (B2R x) = by_quarter k (if Z.odd k then cos w else sin w) /\
+    cos (B2R x) = by_quarter (k + 1) (if Z.odd k then sin w else cos w) /\
+    is_finite (sine_of r) = true /\ is_finite (cosine_of r) = true /\
+    B2R (sine_of r) = rounded_sine (B2R r) /\ B2R (cosine_of r) = rounded_cosine (B2R r) /\
+    -0.7862 <= B2R r <= 0.7862 /\ Rabs (w - B2R r) <= 2.984e-8 /\
+    (Rabs (B2R x) <= 0.785 -> k = 0%Z /\ B2R r = B2R x) /\
+    Rabs w <= 0.78615 /\ Rabs (B2R r - w) <= u * Rabs w + 6.5e-15 * Rabs (IZR k).
 Proof.
-  intros x F H. assert (I : within x = true).
+  intros F H. assert (I : within x = true).
   { rewrite within_is by exact F. destruct (Rcompare_spec (Rabs (B2R x)) 8192); (easy || lra). }
-  unfold sincos, kept. rewrite I. destruct (reduced_is x F H) as (k & W & Fr & Hr & D). rewrite W.
-  destruct (parts_are _ Fr Hr) as (Fs & Vs & Ft & Vt).
-  pose proof (sine_close _ _ Hr D) as Es. pose proof (cosine_close _ _ Hr D) as Et.
-  rewrite <- Vs in Es. rewrite <- Vt in Et. set (w := B2R x - IZR k * (PI / 2)) in *.
-  destruct (quarter_turns w k) as [Qs Qc].
+  unfold sincos, kept. rewrite I. destruct (reduced_is x F H) as (k & W & Fr & Hr & D & Rest). rewrite W.
+  exists k. cbv zeta. destruct (parts_are _ Fr Hr) as (Fs & Vs & Ft & Vt).
+  set (w := B2R x - IZR k * (PI / 2)) in *. destruct (quarter_turns w k) as [Qs Qc].
   replace (w + IZR k * (PI / 2)) with (B2R x) in Qs, Qc by (unfold w; ring).
-  rewrite Qs, Qc. set (s := sine_of (reduced x)) in *. set (t := cosine_of (reduced x)) in *.
-  clearbody s t w. set (P := (6291456 + 149 * 2 ^ 22)%Z).
+  set (P := (6291456 + 149 * 2 ^ 22)%Z).
   assert (O : Z.odd (12582912 + k + 149 * 2 ^ 23) = Z.odd k).
   { replace (12582912 + k + 149 * 2 ^ 23)%Z with (k + 2 * P)%Z by (unfold P; lia). apply Z.odd_add_mul_2. }
   assert (T : forall i y, turned (12582912 + k + 149 * 2 ^ 23 + i) y = turned (k + i) y).
@@ -529,12 +784,68 @@ Proof.
     rewrite Z_div_plus_full by lia. replace P with (2 * (3145728 + 149 * 2 ^ 21))%Z by (unfold P; lia).
     rewrite Z.odd_add_mul_2. reflexivity. }
   rewrite O, T. rewrite <- (Z.add_0_r (12582912 + k + 149 * 2 ^ 23)), T, Z.add_0_r.
+  exact (conj eq_refl (conj Qs (conj Qc (conj Fs (conj Ft (conj Vs (conj Vt (conj Hr (conj D Rest))))))))).
+Qed.
+
+Theorem sincos_error : forall x, is_finite x = true -> Rabs (B2R x) <= 8192 ->
+  let (sine, cosine) := sincos x in
+  is_finite sine = true /\ Rabs (B2R sine - sin (B2R x)) <= 1.38 * u /\
+  is_finite cosine = true /\ Rabs (B2R cosine - cos (B2R x)) <= 1.38 * u.
+Proof.
+  intros x F H. destruct (sincos_is x F H) as (k & -> & -> & -> & Fs & Ft & Vs & Vt & Hr & D & _).
+  pose proof (sine_close _ _ Hr D) as Es. pose proof (cosine_close _ _ Hr D) as Et.
+  rewrite <- Vs in Es. rewrite <- Vt in Et. set (w := B2R x - IZR k * (PI / 2)) in *.
+  set (s := sine_of (reduced x)) in *. set (t := cosine_of (reduced x)) in *. clearbody s t w.
   destruct (Z.odd k);
     [ destruct (turned_close k t (cos w) (1.38 * u) Ft Et) as [A1 A2];
       destruct (turned_close (k + 1) s (sin w) (1.38 * u) Fs Es) as [A3 A4]
     | destruct (turned_close k s (sin w) (1.38 * u) Fs Es) as [A1 A2];
       destruct (turned_close (k + 1) t (cos w) (1.38 * u) Ft Et) as [A3 A4] ];
     exact (conj A1 (conj A2 (conj A3 A4))).
+Qed.
+
+(* Relative errors: near 0, where nothing is taken from x, and wherever a result is small. *)
+Theorem sine_near_0 : forall x, is_finite x = true -> Rabs (B2R x) <= 0.785 ->
+  Rabs (B2R (fst (sincos x)) - sin (B2R x)) <= 1.6 * u * Rabs (sin (B2R x)).
+Proof.
+  intros x F H. destruct (sincos_is x F ltac:(lra)) as (k & -> & _ & _ & _ & _ & Vs & _ & Hr & _ & Z & _).
+  destruct (Z H) as [-> E]. cbn -[sin]. unfold turned. simpl Z.odd. cbv iota. rewrite Vs, E.
+  rewrite E in Hr. apply sine_relative; [apply format_float | exact Hr].
+Qed.
+
+Theorem sincos_relative : forall x, is_finite x = true -> Rabs (B2R x) <= 8192 ->
+  let (sine, cosine) := sincos x in
+  Rabs (B2R sine - sin (B2R x)) <= 2.72 * u * Rabs (sin (B2R x)) + 8.4e-15 * Rabs (B2R x) /\
+  Rabs (B2R cosine - cos (B2R x)) <= 2.72 * u * Rabs (cos (B2R x)) + 8.4e-15 * Rabs (B2R x).
+Proof.
+  intros x F H. destruct (sincos_is x F H) as (k & -> & -> & -> & Fs & Ft & Vs & Vt & Hr & D & _ & Hw & Fine).
+  set (w := B2R x - IZR k * (PI / 2)) in *.
+  assert (W : -0.7862 <= w <= 0.7862) by (apply Rabs_le_inv in Hw; lra).
+  assert (Turns : 1.01 * (6.5e-15 * Rabs (IZR k)) <= 8.4e-15 * Rabs (B2R x)).
+  { destruct (Z.eq_dec k 0) as [-> | K0].
+    - rewrite Rabs_R0. pose proof (Rabs_pos (B2R x)). lra.
+    - assert (K1 : 1 <= Rabs (IZR k)) by (rewrite <- abs_IZR; apply IZR_le; lia).
+      assert (P : 1.5707 <= PI / 2) by interval with (i_prec 40).
+      assert (A : Rabs (IZR k) * 1.5707 <= Rabs (B2R x) + 0.78615).
+      { replace (Rabs (IZR k) * 1.5707) with (Rabs (IZR k * 1.5707))
+          by (rewrite Rabs_mult, (Rabs_pos_eq 1.5707); lra).
+        apply Rle_trans with (Rabs (IZR k * (PI / 2))).
+        - rewrite !Rabs_mult. apply Rmult_le_compat_l; [apply Rabs_pos |]. rewrite !Rabs_pos_eq; lra.
+        - replace (IZR k * (PI / 2)) with (B2R x - w) by (unfold w; ring). unfold Rminus.
+          eapply Rle_trans; [apply Rabs_triang |]. rewrite Rabs_Ropp. lra. }
+      lra. }
+  assert (H0 : 0 <= 6.5e-15 * Rabs (IZR k)) by (pose proof (Rabs_pos (IZR k)); lra).
+  pose proof (sine_near_multiple _ w _ (format_float _) Hr W H0 Fine) as Es.
+  pose proof (cosine_near _ w Hr D W) as Et. rewrite <- Vs in Es. rewrite <- Vt in Et.
+  assert (Cs : Rabs (B2R (sine_of (reduced x)) - sin w)
+               <= 2.72 * u * Rabs (sin w) + 8.4e-15 * Rabs (B2R x)) by lra.
+  assert (Ct : Rabs (B2R (cosine_of (reduced x)) - cos w)
+               <= 2.72 * u * Rabs (cos w) + 8.4e-15 * Rabs (B2R x)).
+  { eapply Rle_trans; [exact Et |]. pose proof (Rabs_pos (cos w)). pose proof (Rabs_pos (B2R x)).
+    pose proof u_positive. nra. }
+  rewrite !size_by_quarter. clear Es Et. destruct (Z.odd k).
+  - exact (conj (proj2 (turned_close k _ _ _ Ft Ct)) (proj2 (turned_close (k + 1) _ _ _ Fs Cs))).
+  - exact (conj (proj2 (turned_close k _ _ _ Fs Cs)) (proj2 (turned_close (k + 1) _ _ _ Ft Ct))).
 Qed.
 
 Theorem sincos_outside : forall x, is_finite x = false \/ 8192 < Rabs (B2R x) ->

@@ -131,20 +131,6 @@ Proof.
   split; [unfold T; ring |]. values. split; interval with (i_bisect z, i_bisect q, i_prec 40).
 Qed.
 
-(* Rounding is no farther than 0. *)
-Lemma rnd_at_most_double x : Rabs (rnd x) <= 2 * Rabs x.
-Proof.
-  pose proof (rnd_nearest x 0 (generic_format_0 _ _)) as N. rewrite (Rabs_minus_sym 0), Rminus_0_r in N.
-  replace (rnd x) with (rnd x - x + x) by ring. eapply Rle_trans; [apply Rabs_triang |]. lra.
-Qed.
-
-Lemma rnd_plus x y : format x -> format y ->
-  exists d, rnd (x + y) = (x + y) * (1 + d) /\ - / 2 ^ 24 <= d <= / 2 ^ 24.
-Proof.
-  intros Fx Fy. destruct (rnd_minus x (- y) Fx ltac:(now apply generic_format_opp)) as (d & E & H).
-  exists d. unfold Rminus in E. rewrite Ropp_involutive in E. now split.
-Qed.
-
 Lemma bpow_40 : bpow radix2 (-40) = / 2 ^ 40.
 Proof. exact (bpow_inverse 40). Qed.
 Lemma bpow_20 : bpow radix2 (-20) = / 2 ^ 20.
