@@ -87,7 +87,7 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
     const { page, close } = await lab.open('#mixer=cat&task=mqar!view=board');
     page.setDefaultTimeout(600_000);
     await until(page, () => document.querySelectorAll('.board .cell').length === 12);
-    await press(page, 'Start');
+    await press(page, 'Run');
     const began = Date.now();
     // (Asked again and again: a browser answers no question that takes minutes.)
     const done = () => page.$$eval('.board .cell[data-status="done"]', (all) => all.length);

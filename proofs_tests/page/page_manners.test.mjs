@@ -160,7 +160,7 @@ onPage(
         assert.equal(await text(page, '.transport .state'), 'cannot be trained');
         await page.evaluate(() => (location.hash = location.hash.replace('test=mnist', 'test=same')));
         await eventually(async () => assert.deepEqual(await offered(), ['Start', 'Step', 'Undo']));
-        await says(page, '.chart-note button', 'Start');
+        await says(page, '.chart-note button', 'Start these runs');
         // Pairs are as many as the length has room for, which their table cannot say; who asks for more is
         // told at once how many.
         await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar'));
@@ -321,7 +321,7 @@ onPage('no two things to press in a view are called the same', RACE, {}, async (
 onPage('a link opens with a word in its empty chart, which starts it', RACE, {}, async (page) => {
     await allReady(page);
     await says(page, '.chart-note', /Nothing has been trained yet/);
-    await page.$eval('.chart-note button', (one) => one.click());
+    await press(page, 'Start these runs');
     await until(page, () => globalThis.seqmix.runs()[0].step > 3 && !document.querySelector('.chart-note'));
 });
 

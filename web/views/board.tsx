@@ -118,7 +118,7 @@ function RunButton() {
             onBlur={at}
             onClick={press}
         >
-            {stops ? 'Stop' : !running && tally().judged ? 'Start again' : 'Start'}
+            {stops ? 'Stop' : !running && tally().judged ? 'Run again' : 'Run'}
         </button>
     );
 }

@@ -91,7 +91,7 @@ onPage(
     {},
     async (page) => {
         await counts(page, '.board .cell', 12);
-        await press(page, 'Start');
+        await press(page, 'Run');
         const cat = cell('Recall', 'cat');
         const attention = cell('Recall', 'attention');
         await ended(page, cat);
@@ -128,7 +128,7 @@ onPage(
         // It stands in the address: a reload leads there.
         assert.match(await hash(page), /view=board&detail=mqar\.cat/);
         await press(page, 'Stop');
-        await says(page, '.board-head button', 'Start again');
+        await says(page, '.board-head button', 'Run again');
         await counts(page, '.board .cell[data-status="going"], .board .cell[data-status="waiting"]', 0);
         await fitsEverySize(page, 'board');
         await isAccessible(page);
@@ -164,7 +164,7 @@ onPage(
     {},
     async (page) => {
         await counts(page, '.board .cell', 12);
-        await press(page, 'Start');
+        await press(page, 'Run');
         // Pressed in the moment in which it is seen: it may be done soon after.
         const pressed = await until(
             page,
@@ -185,7 +185,7 @@ onPage(
     {},
     async (page) => {
         await counts(page, '.board .cell', 12);
-        await press(page, 'Start');
+        await press(page, 'Run');
         const focus = cell('Recall', 'focus');
         await until(
             page,
@@ -211,7 +211,7 @@ onPage(
 );
 
 onPage(
-    'the board does not begin under the pointer, and a press of Start after it began by itself does not stop it',
+    'the board does not begin under the pointer, and a press of Run after it began by itself does not stop it',
     '',
     {},
     async (page) => {
@@ -224,7 +224,7 @@ onPage(
         await until(page, () => globalThis.seqmix.guests().filter((step) => step === 120).length >= 2);
         await pause(4000);
         assert.equal(await going(), 0);
-        assert.equal(await text(page, RUN), 'Start');
+        assert.equal(await text(page, RUN), 'Run');
         await page.mouse.move(5, 5);
         const said = await until(page, () => {
             const button = document.querySelector('.below .board-head button');
@@ -232,15 +232,15 @@ onPage(
             button.focus();
             return button.textContent;
         });
-        assert.equal(await said.jsonValue(), 'Start');
+        assert.equal(await said.jsonValue(), 'Run');
         // However long one takes to press what is read.
         await pause(2500);
-        assert.equal(await text(page, RUN), 'Start');
+        assert.equal(await text(page, RUN), 'Run');
         await page.keyboard.press('Enter');
         await says(page, RUN, 'Stop');
         assert.ok((await going()) > 0, 'it trains on');
         await page.keyboard.press('Enter');
-        await says(page, RUN, /^Start/);
+        await says(page, RUN, /^Run/);
         await counts(page, '.below .cell[data-status=going]', 0);
     },
 );

@@ -131,7 +131,7 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
                             <>
                                 Nothing has been trained yet.{' '}
                                 <button type="button" onClick={play}>
-                                    Start
+                                    Start these runs
                                 </button>
                             </>
                         )}
