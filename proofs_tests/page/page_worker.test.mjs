@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
 import { loadVerify } from '../../build/wasm/verify.js';
 import { pageModule } from './bundle.mjs';
+import { hosting } from './hosting.mjs';
 
 const { Host, Writer, connect, listener, recited, runsOf, trainAll, trials } = await pageModule(
     'state/page',
@@ -23,32 +24,7 @@ const lab = await load({ wasm: module });
 const RECALL = 'mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=4';
 const TEXT = 'mixer=gla&task=charlm&length=16&width=8&batch=2';
 
-/** A host, what it has told, and a clock in which each look takes `tick` ms. */
-async function hosted({ tick = 0.25, hears } = {}) {
-    const clock = {
-        t: 1000,
-        now: () => (clock.t += tick),
-        turn: () => new Promise(setImmediate),
-        sleep: (ms) => ((clock.t += ms), new Promise(setImmediate)),
-    };
-    const host = new Host(clock);
-    const told = [];
-    await host.init(
-        module,
-        () => Promise.reject(new Error('no other')),
-        (news) => void (told.push(news), hears?.(news)),
-        '',
-    );
-    const of = (id) => told.flatMap(({ reports }) => reports).filter((report) => report.id === id);
-    const until = async (what) => {
-        for (let i = 0; !what(); i++) {
-            assert.ok(i < 50_000, 'the worker never came there');
-            await new Promise(setImmediate);
-        }
-    };
-    const last = (id) => of(id).at(-1);
-    return { host, clock, told, of, last, until, done: (id) => until(() => last(id)?.state === 'done') };
-}
+const hosted = hosting(Host, module);
 const words = (losses) => [...losses];
 /** A run of the test's own after so many steps. */
 function trained(config, steps) {

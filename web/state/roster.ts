@@ -9,7 +9,7 @@ import { remember } from './address.ts';
 import type { Entry, Saved } from './entry.ts';
 import { afresh, createEntry, newId, withSeeds } from './members.ts';
 import { engaged, lab, playing, pool, runs, said, trouble, view } from './page.ts';
-import { changed, changedAll, runsOf, scopeOf, tooMany, unlike } from './setup.ts';
+import { changed, changedAll, runsOf, scopeOf, tooMany, unlike, unsaid } from './setup.ts';
 import { replaceRuns, restingWith } from './undo.ts';
 
 /** The mark of a mechanism on every panel, view and lesson, as long as no other run on its task has it. */
@@ -91,7 +91,7 @@ export function attempt(
 ): Problem | null {
     try {
         const wanted = make();
-        const refusal = tooMany(wanted);
+        const refusal = tooMany(wanted) ?? unsaid(lab(), wanted);
         if (refusal) throw new SeqmixError(refusal);
         batch(() => {
             const next = entriesFor(wanted, fresh, back);
@@ -193,7 +193,8 @@ export async function addSaved(bytes: Uint8Array, name: string): Promise<string 
     pool().close(ticket);
     if ('problem' in opened) return opened.problem.message;
     const values = runsOf(lab(), opened.config)[0]!;
-    const refusal = tooMany([...runs.value.map((entry) => entry.values), values]);
+    const wanted = [...runs.value.map((entry) => entry.values), values];
+    const refusal = tooMany(wanted) ?? unsaid(lab(), wanted);
     if (refusal) return refusal;
     const rivals = runs.value.filter((other) => other.values['task'] === values['task']);
     const mark = freeMark(values, new Set(rivals.map((other) => other.mark)), []);

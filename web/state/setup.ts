@@ -1,7 +1,7 @@
 // setup.ts: what is to be trained, as data: the complete config of each run, and the shortest text that says
 // it. Pure functions over the engine's own parser (`values`) and table; nothing here knows the page.
 import type { ConfigKey, ConfigTable } from '../../wasm/loader/seqmix.ts';
-import { format, type Values } from '../core/config.ts';
+import { format, sameValues, type Values } from '../core/config.ts';
 
 export interface Engine {
     config: ConfigTable;
@@ -69,6 +69,18 @@ export function textOfAll(engine: Engine, runs: readonly Values[]): string {
         return format(delta);
     });
     return [format({ v: first['v'] ?? '1', ...base }), ...deltas].join('~');
+}
+
+/** Why no text says these runs together, so that no address and no visit to come could bring them back: a run
+ * inherits the first one's mixer, and keys of its blocks, and cannot take them off. null: there is one. */
+export function unsaid(engine: Engine, runs: readonly Values[]): string | null {
+    try {
+        const back = engine.values(textOfAll(engine, runs));
+        if (runs.every((values, i) => sameValues(values, back[i]!))) return null;
+    } catch {
+        // a key of the first run that the engine refuses in another
+    }
+    return 'no address can say these runs side by side: where the first has a stack of mixers, or keys of single blocks, others need the same';
 }
 
 /** The run with keys changed (null: back to the default); another mixer or task brings its own defaults for

@@ -113,7 +113,6 @@ export function stepsBehind(job: Job): number {
 export function tryNextLength(job: Job): void {
     const { length, changes, answers } = job.trials[job.trial]!;
     const { step } = job.run.metrics;
-    job.trial = (job.trial + 1) % job.trials.length;
     job.tried.set(length, step);
     try {
         const count = 32 * Math.max(1, Math.round(LENGTH_ANSWERS / (32 * answers)));
@@ -125,6 +124,11 @@ export function tryNextLength(job: Job): void {
         else job.tried.set(length, Infinity);
         job.lengths.push({ length, step, result: null, problem: problemOf(error).message });
     }
+    // The next that is not refused, or the worker would wait for one that never comes.
+    const refused = () => job.tried.get(job.trials[job.trial]!.length) === Infinity;
+    let left = job.trials.length;
+    do job.trial = (job.trial + 1) % job.trials.length;
+    while (--left > 0 && refused());
     job.news = true;
 }
 
