@@ -154,6 +154,27 @@ test('eval --stream: the same answers in constant memory, at lengths far beyond 
     );
     assert.equal(read.accuracy, whole.accuracy);
     assert.ok(Math.abs(read.loss - whole.loss) < 1e-6 * whole.loss);
+    // More rows than are pushed at a time, of several numbers, with an answer each; and a text.
+    const columns = Array.from({ length: 2000 }, (_, i) => [
+        Math.sin(i).toFixed(3),
+        Math.cos(i * i).toFixed(3),
+        'xyz'[(i * i) % 3],
+    ]);
+    writeFileSync(file('columns.csv'), ['a,b,c', ...columns.map((row) => row.join())].join('\n'));
+    for (const [task, unit] of [
+        [`table&file=${file('columns.csv')}&inputs=a,b&target=c`, 'bits'],
+        ['charlm', 'bits per character'],
+    ]) {
+        const model = `task=${task}&mixer=ema&length=300&width=4&batch=2&steps=3`;
+        const trained = seqmix('train', model, '--save', file('rows'), '--eval', '0');
+        assert.equal(trained.status, 0, trained.stderr);
+        const changes = task === 'charlm' ? '' : `file=${file('columns.csv')}`;
+        const [all, pieces] = [[], ['--stream']].map(
+            (more) => seqmix('eval', file('rows'), changes, '--count', '20', ...more).stdout,
+        );
+        assert.match(all, new RegExp(`of 6000 targets.* \\(\\d\\.\\d{4} ${unit}\\)\\n$`));
+        assert.equal(pieces, all);
+    }
     for (const [changes, options, words] of [
         ['width=16', [], /width=16 does not fit: it must be 8 as in training/],
         ['task=ar', [], /task=ar does not fit: it must be induction as in training/],
@@ -190,6 +211,22 @@ test('eval of a run whose data are in a path: the path is given again', () => {
     );
     const again = seqmix('eval', file('texts'), `folder=${file('reviews')}`, '--count', '4');
     assert.match(again.stdout, /accuracy 100\.00 % of 4 targets/, again.stderr);
+});
+
+test('eval of answers that are fed back: the words and the JSON say the same four shares', () => {
+    const config =
+        'mixer=cat&task=sc&slots=emitted&signals=2&length=16&noise=2&width=16&batch=16&steps=300&rate=0.01';
+    seqmix('train', config, '--save', file('fed'), '--eval', '0');
+    const of = (...more) => seqmix('eval', file('fed'), '--count', '500', ...more).stdout;
+    const said = JSON.parse(of('--json'));
+    const shares = [...of().matchAll(/(\d+\.\d\d) %/g)].map(([, share]) => share);
+    const names = ['accuracy', 'sequence_accuracy', 'free_accuracy', 'free_sequence_accuracy'];
+    assert.deepEqual(
+        names.map((name) => (100 * said[name]).toFixed(2)),
+        shares,
+    );
+    assert.equal(said.free_sequence_accuracy, said.sequence_accuracy); // who is right so far reads the same
+    assert.equal(new Set(shares).size, 3, `${shares}`);
 });
 
 test('eval of a regression: R^2, and no confusions', () => {
@@ -480,6 +517,12 @@ test('data --show draws a sample: every target is the value behind its key', () 
         target.forEach((t, i) => t === '.' || assert.equal(t, token[token.indexOf(token[i]) + 1]));
     }
     assert.match(seqmix('data', 'task=smnist', '--show').stdout, /@@[^]*\n\nanswer: \d\n$/);
+    // --first, --count and --stream: the samples of that place in that stream.
+    const shown = (...more) => seqmix('data', 'task=mqar', '--show', ...more).stdout;
+    const three = shown('--count', '3');
+    assert.equal(shown('--first', '0') + '\n' + shown('--first', '1', '--count', '2'), three);
+    assert.equal(shown(), shown('--stream', 'train'));
+    assert.equal(new Set([shown(), shown('--first', '1'), shown('--stream', 'eval')]).size, 3);
     assert.match(seqmix('data', 'task=listops', '--show').stdout, /\[(MIN|MAX|MED|SM) .*\]/s);
     // 256 tokens are a text's only where the task is: a key of recall is a number.
     assert.match(seqmix('data', 'task=mqar&vocab=256', '--show').stdout, /\ntoken( +\d+)+\n/);
@@ -629,6 +672,11 @@ const wrong = [
     [['train', 'preset=recall', '--load', file('a')], /preset=recall does not fit: a saved run/],
     [['eval', file('junk'), 'a', 'b'], /'b' is too much/],
     [['eval', file('junk'), '--length', '64,x'], /--length 64,x is not allowed/],
+    [['eval', file('junk'), '--length', '1048576'], /^(?!.*--length)/],
+    [['eval', file('junk'), '--length', '1048577'], /--length 1048577 is not allowed.* from 1 to 1048576/],
+    [['eval', file('junk'), '--length', '0'], /--length 0 is not allowed/],
+    [['eval', file('junk'), '--length', Array(64).fill(8).join()], /^(?!.*--length)/],
+    [['eval', file('junk'), '--length', Array(65).fill(8).join()], /--length 8.* at most 64, separated/],
     [['eval', file('junk'), '--length'], /--length needs/],
     [['presets', 'none'], /no preset 'none'/],
     [['presets', '--seeds', '0'], /--seeds 0/],

@@ -188,7 +188,8 @@ test('--recheck finds a wrong bit of a weight, a fast=1 result under an exact na
     // A bit of a weight in a worker's memory: another digest, the rest as it was.
     forge(paths[3], (text) => text.replace(/"digest":"(.)/, (_, c) => `"digest":"${c === '0' ? '1' : '0'}`));
     forge(paths[11], (text) => text.replace(/"value":[\d.]+/, '"value":0.99'));
-    const wrong = [paths[3], paths[11]];
+    forge(paths[15], (text) => text.replace(/"choice":[\d.e-]+/, '"choice":0.987'));
+    const wrong = [paths[3], paths[11], paths[15]];
     // A library of fast mode: what fast=1 computes, under the name of the exact job. Where nothing is fused,
     // there is none.
     const exact = /"config":"([^"]*)"/.exec(readFileSync(paths[20], 'utf8'))[1];
@@ -209,6 +210,15 @@ test('--recheck finds a wrong bit of a weight, a fast=1 result under an exact na
     for (const path of wrong)
         assert.match(stderr, new RegExp(`${basename(path)} is not what this machine computes`));
     assert.equal(stderr.split('is not what').length - 1, wrong.length);
+    // Another draw is another sample, the same one the same.
+    const met = (draw) => {
+        const { stdout, stderr } = collect(spoilt, '--recheck', '10', '--draw', draw);
+        return linesOf(stdout + stderr)
+            .filter((line) => /is not what|trained again/.test(line))
+            .join();
+    };
+    assert.equal(met('2'), met('2'));
+    assert.ok(new Set(['1', '2', '3', '4', '5', '6'].map(met)).size > 1);
     for (const bad of ['0', '101%', 'x', '3x']) {
         const refused = collect(spoilt, '--recheck', bad);
         assert.match(refused.stderr, /--recheck .* is not allowed/);
@@ -385,29 +395,85 @@ test('while jobs are begun the best is not final; fewer seeds do not win; the en
         assert.match(seqmix([command, file('soon')]).stderr, /no result in .*soon yet: 2 jobs are begun/);
 });
 
+test('pairs are of one seed, whatever seeds are there; with fewer bits being better', () => {
+    const bits = file('bits');
+    cpSync(file('here'), bits, { recursive: true });
+    const known = new Map();
+    for (const path of resultsIn(bits)) {
+        const { config } = JSON.parse(readFileSync(path, 'utf8')).result;
+        const [, mixer, seed] = /mixer=(\w+)&.*seed=(\d)/.exec(config);
+        const rate = Number(/rate=([^&]*)/.exec(config)[1]);
+        // The seeds that are not there are others for each mechanism: 5 - 1 of all.
+        if (seed === { cat: '1', attention: '2', linear: '4' }[mixer]) {
+            rmSync(path);
+            continue;
+        }
+        const value = 2 + (({ cat: 3, attention: 5, linear: 4 }[mixer] * (Number(seed) + 1)) % 7) + rate;
+        known.set(`${mixer} ${rate} ${seed}`, value);
+        forge(path, (text) =>
+            text
+                .replace(/"metric":"\w+"/, '"metric":"bits"')
+                .replace(/"(value|choice)":[\d.e-]+/g, `"$1":${value}`),
+        );
+    }
+    const { status, stderr } = seqmix(['collect', bits, '--baseline', 'mixer=attention']);
+    assert.equal(status, 0, stderr);
+    const [head, ...body] = linesOf(readFileSync(join(bits, 'pairs.csv'), 'utf8')).map((line) =>
+        line.split(','),
+    );
+    assert.equal(body.length, 2);
+    const shares = body.map((cells) => {
+        const row = Object.fromEntries(head.map((key, i) => [key, cells[i]]));
+        const differences = ['1', '2', '3', '4', '5'].flatMap((seed) => {
+            const a = known.get(`${row.mixer} ${Number(row.rate)} ${seed}`);
+            const b = known.get(`attention ${Number(row.rate_of_baseline)} ${seed}`);
+            return a === undefined || b === undefined ? [] : [a - b];
+        });
+        assert.equal(differences.length, 3);
+        assert.deepEqual([row.metric, row.pairs], ['bits', '3']);
+        assert.equal(Number(row.better), differences.filter((x) => x < 0).length);
+        assert.ok(Math.abs(Number(row.mean_difference) - mean(differences)) < 1e-6);
+        return Number(row.better) / 3;
+    });
+    assert.ok(
+        shares.some((share) => share !== 0.5 && share !== 1 - share),
+        'the test is blind',
+    );
+});
 test('a best value between others, or at the end of what is allowed, is no edge', () => {
-    const middle = file('middle');
-    const lines = linesOf(
-        seqmix(['grid', 'task=mqar&batch=2&steps=3&width=8', 'decay=0,0.1,0.2', '--out', 'x', '--eval', '5'])
-            .stdout,
-    ).map((line) => /'([^']*)'/.exec(line)[1]);
-    lines.forEach((line) => assert.equal(seqmix(['job', line, '--out', middle, '--eval', '5']).status, 0));
-    for (const [best, says] of [
-        ['0', false],
-        ['0.1', false],
-        ['0.2', true],
+    assert.match(seqmix(['help', 'decay']).stdout, /decay +0 +0\.\.10 /); // both ends are tried
+    for (const [values, ...cases] of [
+        ['0,0.1,0.2', ['0', ''], ['0.1', ''], ['0.2', 'largest']],
+        ['0.1,0.2,10', ['0.1', 'smallest'], ['0.2', ''], ['10', '']],
     ]) {
-        for (const path of resultsIn(middle))
-            forge(path, (text) =>
-                text.replace(
-                    /"(value|choice)":[\d.e-]+/g,
-                    `"$1":0.${text.includes(`&decay=${best}&`) ? 9 : 3}${10 * best}`,
-                ),
-            );
-        const { stdout } = seqmix(['collect', middle, '--best', 'decay']);
-        assert.match(stdout, new RegExp(`cat +${best} `));
-        assert.equal(/the largest decay tried: try larger ones/.test(stdout), says, stdout);
-        assert.doesNotMatch(stdout, /smallest/);
+        const middle = file(`middle${values}`);
+        const lines = linesOf(
+            seqmix([
+                'grid',
+                'task=mqar&batch=2&steps=3&width=8',
+                `decay=${values}`,
+                '--out',
+                'x',
+                '--eval',
+                '5',
+            ]).stdout,
+        ).map((line) => /'([^']*)'/.exec(line)[1]);
+        lines.forEach((line) =>
+            assert.equal(seqmix(['job', line, '--out', middle, '--eval', '5']).status, 0),
+        );
+        for (const [best, says] of cases) {
+            for (const path of resultsIn(middle))
+                forge(path, (text) =>
+                    text.replace(
+                        /"(value|choice)":[\d.e-]+/g,
+                        `"$1":0.${text.includes(`&decay=${best}&`) ? 9 : 3}${10 * best}`,
+                    ),
+                );
+            const { stdout } = seqmix(['collect', middle, '--best', 'decay']);
+            assert.match(stdout, new RegExp(`cat +${best} `));
+            for (const end of ['largest', 'smallest'])
+                assert.equal(stdout.includes(`the ${end} decay tried: try `), says === end, stdout);
+        }
     }
 });
 

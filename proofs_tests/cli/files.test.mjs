@@ -283,13 +283,15 @@ test('a symbolic link stays a link, and what it points to is written', () => {
 });
 
 test('mode and owner of the file stay; a new one takes those of the umask', () => {
-    writeFileSync(file('private'), 'old');
-    chmodSync(file('private'), 0o640);
-    const owner = process.getuid() === 0 ? [12345, 12345] : [process.getuid(), process.getgid()];
-    if (process.getuid() === 0) spawnSync('chown', [owner.join(':'), file('private')]);
-    assert.equal(save(file('private')).status, 0);
-    const { mode, uid, gid } = statSync(file('private'));
-    assert.deepEqual([mode & 0o777, uid, gid], [0o640, ...owner]);
+    const owner = process.getuid() === 0 ? [12345, 12346] : [process.getuid(), process.getgid()];
+    for (const own of [0o640, 0o600, 0o664, 0o777]) {
+        writeFileSync(file('private'), 'old');
+        chmodSync(file('private'), own);
+        if (process.getuid() === 0) spawnSync('chown', [owner.join(':'), file('private')]);
+        assert.equal(save(file('private')).status, 0);
+        const { mode, uid, gid } = statSync(file('private'));
+        assert.deepEqual([mode & 0o777, uid, gid], [own, ...owner]);
+    }
     assert.equal(statSync(file('good')).mode & 0o777, 0o666 & ~process.umask());
 });
 
@@ -472,12 +474,31 @@ test('USR1 saves and the training goes on; --save-every does so by itself', asyn
     for (const every of ['7', '1s']) {
         const path = file(`every${every}`),
             often = await begin(endless, '--save', path, '--save-every', every);
-        await until(often, () => existsSync(path));
+        const seen = new Set();
+        const began = Date.now();
+        await until(often, () => {
+            if (existsSync(path)) seen.add(statSync(path).mtimeMs);
+            return existsSync(path) && (every === '7' || Date.now() - began > 3500);
+        });
+        const most = 1 + (Date.now() - began) / 1000;
+        if (every === '1s') assert.ok(seen.size >= 2 && seen.size <= most, `${seen.size} savings`);
         often.kill('SIGKILL'); // nothing is saved at the end
         await often.ended;
         const at = step(path);
         assert.ok(every === '1s' ? at > 0 : at > 0 && at % 7 === 0, `${every}: ${at}`);
     }
+    // Whatever step it went on from: every seventh of all.
+    const on = file('on');
+    assert.equal(
+        seqmix('train', endless.replace('100000000', '10'), '--save', file('ten'), '--eval', '0').status,
+        0,
+    );
+    const more = ['--save', on, '--save-every', '7', '--eval', '0', '--json'];
+    const child2 = await begin('steps=100000000', '--load', file('ten'), ...more);
+    await until(child2, () => existsSync(on));
+    child2.kill('SIGKILL');
+    await child2.ended;
+    assert.ok(step(on) > 10 && step(on) % 7 === 0, `${step(on)}`);
 });
 
 // A minute a step and more, 300 MB.

@@ -197,7 +197,7 @@ test('read: bits per character of a text of any length, an answer a row, in the 
     refused(['read', states], 'needs --in');
     refused(['read', sample, '--in', '/dev/null'], 'at least 2');
     writeFileSync(file('long'), 'a'.repeat(300));
-    refused(['read', sample, '--in', file('long'), '--most', '200'], 'at most 200');
+    refused(['read', sample, '--in', file('long'), '--most', '200'], 'at most 200; --most N makes more');
 });
 
 test('read: what is no token, no text or no number is refused with its line, and JSON stays JSON', () => {

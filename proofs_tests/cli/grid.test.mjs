@@ -179,6 +179,42 @@ test('a job: named by its config, however that is written; done at once where it
     assert.equal(resultOf(path).curve.length, 6);
 });
 
+test('a result says what train says of the same training: every figure, and the mean of each stretch of its losses', () => {
+    for (const [config, metric] of [
+        ['task=sc&mixer=cat&signals=2&length=16&noise=2&width=16&batch=16&steps=203&rate=0.01', 'accuracy'],
+        ['task=cumsum&mixer=ema&width=8&batch=4&steps=401', 'r2'],
+        ['task=charlm&mixer=ema&width=8&batch=2&steps=5', 'bits'],
+    ]) {
+        const out = file(`figures-${metric}`);
+        const kept = join(folder, 'figures.st');
+        assert.equal(job(config, out, '--threads', '2').status, 0);
+        const { result, machine } = JSON.parse(readFileSync(filesIn(out)[0], 'utf8'));
+        const told = seqmix('train', config, '--json', '--eval', '20', '--save', kept).stdout;
+        const lines = linesOf(told).map((line) => JSON.parse(line));
+        const end = lines.at(-1);
+        const judged = JSON.parse(seqmix('eval', kept, '--count', '20', '--json').stdout);
+        for (const key of ['step', 'params', 'digest', 'loss']) assert.equal(result[key], end[key], key);
+        for (const key of ['accuracy', 'sequence_accuracy', 'r2', 'bits'])
+            assert.equal(result[key], judged[key], `${metric}: ${key}`);
+        assert.equal(result.held_out_loss, judged.loss);
+        assert.deepEqual([result.metric, result.value], [metric, judged[metric]]);
+        const steps = lines.filter(({ word }) => word);
+        assert.equal(result.word, steps.at(-1).word);
+        const losses = steps.map(({ loss }) => loss);
+        assert.equal(losses.length, result.step);
+        assert.equal(result.stride, Math.ceil(losses.length / 200));
+        const points = Math.ceil(losses.length / result.stride);
+        assert.equal(result.curve.length, points);
+        for (const [i, point] of result.curve.entries()) {
+            const of = losses.slice(i * result.stride, (i + 1) * result.stride);
+            const mean = of.reduce((a, b) => a + b) / of.length;
+            assert.ok(Math.abs(point - mean) <= 1e-5 * Math.abs(mean), `${metric}: point ${i}`);
+        }
+        assert.deepEqual([machine.threads, machine.from, machine.isa], [2, 0, lines[0].isa]);
+        assert.ok(machine.ended > Date.now() / 1000 - 600 && machine.seconds < 600);
+    }
+});
+
 test('a result or a checkpoint under the name of before is found, and gone on with', () => {
     const [now, before] = [file('now'), file('before')];
     assert.equal(job(tiny, now).status, 0);
@@ -268,8 +304,12 @@ test('TERM, INT, HUP and USR1 save and end with 75; the same command goes on to 
         assert.ok(begun < 60_000, `it dies of ${code}`);
     }
     assert.ok(sittings > 0);
+    const left = filesIn(out).find((path) => path.endsWith('.safetensors'));
+    const from = left ? Number(/"step":"(\d+)"/.exec(readFileSync(left, 'latin1'))[1]) : null;
     assert.equal(job(long, out).status, 0);
     endsAsStraight(out);
+    const [done] = filesIn(out).filter((path) => path.endsWith('.json'));
+    if (left) assert.equal(JSON.parse(readFileSync(done, 'utf8')).machine.from, from);
 });
 
 test('killed outright, it goes on from its last checkpoint', async () => {
@@ -284,8 +324,13 @@ test('killed outright, it goes on from its last checkpoint', async () => {
         await pause(20);
     child.kill('SIGKILL');
     await end;
+    const [, from] = filesIn(out)
+        .filter((path) => path.endsWith('.safetensors'))
+        .map((path) => /"step":"(\d+)"/.exec(readFileSync(path, 'latin1')))[0] ?? [0, 0];
     assert.equal(job(long, out).status, 0);
     endsAsStraight(out);
+    const done = filesIn(out).find((path) => path.endsWith('.json'));
+    assert.equal(JSON.parse(readFileSync(done, 'utf8')).machine.from, Number(from));
 });
 
 test('several workers on one job: one computes it, the others say who; one result, no checkpoint left', async () => {

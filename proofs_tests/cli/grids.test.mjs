@@ -449,6 +449,15 @@ test('intervals beside p are those of Student; a grid says what its seeds can sh
     const { stdout, stderr } = seqmix('collect', out, '--baseline', 'mixer=attention');
     // Differences 0.1, 0.4, 0.1: mean 0.2, deviation sqrt(0.03), t of two degrees 4.30265.
     const half = (4.302652729696142 * Math.sqrt(0.03)) / Math.sqrt(3);
+    const two = file('student2'); // and of one: 12.7062
+    cpSync(out, two, { recursive: true });
+    for (const path of results(two)) if (/seed=3/.test(resultOf(path).config)) rmSync(path);
+    seqmix('collect', two, '--baseline', 'mixer=attention');
+    const [names, numbers] = readFileSync(join(two, 'pairs.csv'), 'utf8')
+        .split('\n')
+        .map((line) => line.split(','));
+    const high = Number(numbers[names.indexOf('high')]);
+    assert.ok(Math.abs(high - (0.25 + (12.706204736174698 * 0.3) / 2)) < 1e-7, numbers.join());
     const [head, row] = readFileSync(join(out, 'pairs.csv'), 'utf8')
         .split('\n')
         .map((line) => line.split(','));
@@ -653,6 +662,10 @@ test('rungs with few seeds: the first seed decides first, the others begin where
     assert.deepEqual(whole('few-backwards'), whole('few'));
     // 4 a third, 2 twice two thirds less one third, 1 thrice to the end less twice two thirds: 5 of 12.
     assert.match(seqmix('grid', ...all, ...few, '--count').stdout, /\nby rungs 42 % of the steps, about /);
+    // As many seeds as before, or more, and no fewer.
+    assert.equal(seqmix('grid', ...all, '--rungs', '1/3:1,2/3:1,1', '--count').status, 0);
+    const fewer = seqmix('grid', ...all, '--rungs', '1/3:2,2/3:1,1', '--count');
+    assert.match(fewer.stderr, /--rungs .* is not allowed: .* never fewer than before/);
     // Where a distance decides, all four may go on with two seeds, and to the end: 12 of 12.
     assert.match(
         seqmix('grid', ...all, '--rungs', '1/3:1~0.1,2/3:2~0.1,1', '--count').stdout,

@@ -1,5 +1,5 @@
-// page_host.test.mjs: what a worker's host gives how much of its time and memory to, what of its files it hands
-// to whom, what it keeps of earlier steps. Driven in Node by a clock of the test's. No browser.
+// page_host.test.mjs: what a worker's host gives how much of its time and memory to, which files it hands to
+// whom, what it keeps of earlier steps. Driven in Node by a clock of the test's. No browser.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -180,7 +180,12 @@ test('files are handed to the runs that read them, and to no others', async () =
         // Another run's worker has no use for it.
         const provided = [];
         const { host: other } = await hosted();
-        other.files(new Map([[name, { get length() { return provided.push(name), 0; } }]])); // prettier-ignore
+        const untouched = {
+            get length() {
+                return (provided.push(name), 0);
+            },
+        };
+        other.files(new Map([[name, untouched]]));
         await other.open(1, RECALL);
         assert.deepEqual(provided, []);
     }
