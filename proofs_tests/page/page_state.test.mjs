@@ -1,5 +1,5 @@
 // page_state.test.mjs: the page's state without a page: which runs there are, what a change changes, what
-// comes back, what the address says. The runs are the engine's own, stepped by a pool of the test's. No browser.
+// comes back, what the address says. The runs are the engine's, stepped by a pool of the test's. No browser.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';

@@ -122,6 +122,14 @@ def test_what_stands_where_a_run_is_saved_stays_what_it_is(tmp_path):
     link.symlink_to("run.st")
     data = run.save(link)
     assert link.is_symlink() and file.read_bytes() == data and file.stat().st_mode & 0o777 == 0o640
+    owner = (12345, 12346) if os.getuid() == 0 else (os.getuid(), os.getgid())
+    for mode in (0o600, 0o664, 0o777):
+        file.chmod(mode)
+        if os.getuid() == 0:
+            os.chown(file, *owner)
+        run.save(file)
+        is_now = file.stat()
+        assert (is_now.st_mode & 0o777, is_now.st_uid, is_now.st_gid) == (mode, *owner)
     os.mkfifo(fifo)
     read = []
     reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
@@ -232,13 +240,17 @@ def test_weights_in_hand():
         run.close()  # and nothing is put back then
 
 
-def test_what_was_looked_at_is_a_copy():
+def test_what_was_looked_at_is_a_copy(tmp_path):
     run = small()
     run.step(3)
     sample = run.look(5)
     first, names = run.tensors["block0.mixer.map"], list(run.tensors)
     assert {"embedding", "logits", "block0.mixer.map"} <= set(names) and len(names) == len(run.tensors)
     kept = first.copy()
+    for stream in ("train", "eval"):  # the samples of the program, of either stream
+        subprocess.run([PROGRAM, "data", run.config, "--first", "5", "--count", "1", "--stream", stream, "--out", tmp_path], check=True)
+        assert np.array_equal(run.look(5, stream).tokens, np.load(tmp_path / "tokens.npy")[0])
+    assert not np.array_equal(run.look(5, "train").tokens, sample.tokens)
     again = run.predict(sample.tokens)
     assert np.array_equal(run.tensors["block0.mixer.map"], kept)
     assert np.array_equal(again.predicted[sample.targets >= 0], sample.predicted[sample.targets >= 0])
@@ -268,6 +280,9 @@ def test_data_of_ones_own():
     assert other.digest == run.digest
     other.fit([(x[:5], targets[:5])] * 3)
     assert other.metrics.step == 123
+    batches = iter([(x[i : i + 4], targets[i : i + 4]) for i in range(5)])
+    other.fit(batches, steps=2)
+    assert len(list(batches)) == 3  # no batch is taken that is not learnt
     assert run.predict(x[0]).values.shape == (16, 2)
     refused = {
         r"inputs has the shape \[16\]\[15\]\[2\]; \[1 to 16\]\[16\] is needed\[2\]|\[1 to 16\]\[16\]": (
@@ -607,6 +622,13 @@ def test_a_state_reads_on_and_writes(tmp_path):
     written = run.generate(tokens[:6], 8, seed=4)
     assert written.dtype == np.int32 and np.array_equal(written, run.generate(tokens[:6], 8, seed=4))
     assert not np.array_equal(written, run.generate(tokens[:6], 8, seed=5))
+    # Each of draw's words counts: of the likeliest, and how sure.
+    odds, drawn = again.odds(), lambda **how: {int(again.draw(seed=seed, **how)[0]) for seed in range(1, 400)}
+    order = [int(i) for i in np.argsort(-odds, kind="stable")]
+    assert drawn(temperature=0) == drawn(top_k=1) == drawn(top_p=1e-6) == {order[0]}
+    assert drawn(top_k=3) == set(order[:3]) and len(drawn()) > 5
+    p = float(odds[order[:4]].sum() - odds[order[3]] / 2)
+    assert drawn(top_p=p) == set(order[:4])
     # The program writes the same text from the same seed.
     text = seqmix.Run("mixer=gated_deltanet&task=charlm&length=64&width=16&steps=3&batch=4")
     text.step()
