@@ -669,7 +669,7 @@ onPage(
             const ends = table.rows.flatMap(({ ours }) => (ours?.rate ? [ours.least, ours.most] : []));
             const near = 4e-4 * (Math.max(...ends) - Math.min(...ends)) + 1e-6;
             for (const [k, j] of at.entries()) if (k) assert.ok(means[at[k - 1]] <= means[j] + near);
-            // Which table's easy form it is; the paper's numbers of another task stand on an axis of their own.
+            // Which table's easy form it is; numbers of another task stand on an axis of their own.
             for (const [j, { named, seen }] of rows.entries()) {
                 assert.equal(
                     named,

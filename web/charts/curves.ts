@@ -97,7 +97,7 @@ export class Curves {
                 width: Math.max(80, host.clientWidth),
                 height: Math.max(80, host.clientHeight),
                 legend: { show: false },
-                // (Names stand right of what is drawn; where there is none its room stays, so that charts of the same
+                // (Names stand right of what is drawn; where there is none its room stays: charts of the same
                 // steps are as wide.)
                 padding: [8, 2.75 * rem, 0, 0],
                 cursor: {

@@ -15,8 +15,8 @@ export function setView(change: Partial<View>): void {
     });
     remember(view.value.seeds === seeds ? 'replace' : 'push');
 }
-/** Open another view of the page, at a `detail` of it; Back leads to the one before. The open one begins at its
- * top again. */
+/** Open another view of the page, at a `detail` of it; Back leads to the one before. The open one begins
+ * at its top again. */
 export function openView(id: string, detail = ''): void {
     if (id === view.value.view) {
         opened.value++;

@@ -1,4 +1,4 @@
-// verdicts.ts: of each claim of a paper, in one sentence, whether it holds; by the names of scripts/truth.mjs.
+// verdicts.ts: whether each claim of a paper holds, in a sentence; by the names of scripts/truth.mjs.
 export const VERDICTS: Readonly<Record<string, string>> = {
     proof_las_b1:
         'Holds for every length where no tap is negative; a kernel with a negative tap takes two heads (erratum 4).',
