@@ -180,7 +180,7 @@ export function targets(all = tables()) {
         return {
             says,
             reached,
-            came: `${best.name} (${best.source}), ${range(best, 'accuracy')}, ${best.seeds} seeds${took}`,
+            came: `${best.name} (${best.source}), ${range(best, 'accuracy', 2)}, ${best.seeds} seeds${took}`,
         };
     });
     const synthetic = all.filter(({ name }) => SYNTHETIC.test(name));
@@ -190,10 +190,12 @@ export function targets(all = tables()) {
     return [...single, { says, reached: whole.length === synthetic.length, came }];
 }
 
-const number = (x, measure) => x.toFixed(measure === 'accuracy' ? 1 : 3);
+const number = (x, measure, places = 1) => x.toFixed(measure === 'accuracy' ? places : 3);
 const unit = (measure) => (measure === 'accuracy' ? ' %' : '');
-const range = ({ mean, least, most }, measure) =>
-    `${number(mean, measure)}${unit(measure)} (${number(least, measure)}–${number(most, measure)})`;
+const range = ({ mean, least, most }, measure, places) => {
+    const [a, b, c] = [mean, least, most].map((x) => number(x, measure, places));
+    return `${a}${unit(measure)} (${b}–${c})`;
+};
 const hoursText = (x) => `${Number(x.toPrecision(3))} h of one core`;
 
 function row(of, table) {

@@ -473,6 +473,36 @@ onPage('projector mode: letters of 24 px, the chart or the story alone', RACE, {
     assert.equal((await shown(page, '.views')).length, 1);
 });
 
+onPage('projector mode is entered and left where the visitor was', RACE, {}, async (page) => {
+    const turn = async (on) => {
+        await page.keyboard.press('f');
+        await until(page, (on) => document.documentElement.hasAttribute('data-projector') === on, on);
+    };
+    // The chart's page: left where it was before.
+    await allReady(page);
+    await page.evaluate(() => scrollTo(0, 300));
+    const from = await page.evaluate(() => scrollY);
+    assert.ok(from > 0);
+    await turn(true);
+    assert.equal(await page.evaluate(() => scrollY), 0);
+    await turn(false);
+    assert.equal(await page.evaluate(() => scrollY), from);
+    // The story: its third step stays where it is on the screen, though all above it grows and shrinks.
+    await page.evaluate(() => (location.hash += '&view=start'));
+    await page.waitForSelector('#step-3-title');
+    const top = () => page.$eval('#step-3-title', (one) => Math.round(one.getBoundingClientRect().top));
+    await page.evaluate(() => {
+        const title = document.querySelector('#step-3-title');
+        const wanted = title.getBoundingClientRect().top - innerHeight / 3 + 8;
+        scrollBy({ top: wanted, behavior: 'instant' });
+    });
+    const held = await top();
+    for (const on of [true, false]) {
+        await turn(on);
+        assert.ok(Math.abs((await top()) - held) <= 80, `${await top()} px instead of ${held}`);
+    }
+});
+
 onPage(
     'on paper: the chart and what is said of it, dark on light, without what is pressed',
     RACE,

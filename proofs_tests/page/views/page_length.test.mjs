@@ -129,6 +129,6 @@ onPage(
         await says(page, '.length h3', 'R² against length');
         await says(page, '.at-lengths tbody tr', /R² −?\d\.\d\d$/);
         await page.evaluate(() => (location.hash = location.hash.replace('view=length', 'view=experiment')));
-        await says(page, '.numbers thead', /LossR²0\.99 atSteps/);
+        await says(page, '.numbers thead', /LossR²0\.99 first atSteps/);
     },
 );

@@ -5,7 +5,14 @@ import { painted } from '../../core/theme.ts';
 import { said, view } from '../../state/page.ts';
 import { setView } from '../../state/viewing.ts';
 
+// What the visitor looks at, and how far down the page that is. Its height on the screen stays where the
+// letters change; where it is not shown in the other mode, the page is again where it was before.
+let at: { one: Element | null; top: number; scrolled: number } | undefined;
+let before = 0;
+
 export function turnProjector(): void {
+    const one = document.elementFromPoint(innerWidth / 2, innerHeight / 3);
+    at = { one, top: one?.getBoundingClientRect().top ?? 0, scrolled: scrollY };
     setView({ projector: 1 - view.value.projector });
     said.value = view.value.projector
         ? 'Projector mode. Press f or Escape to leave it.'
@@ -17,8 +24,14 @@ export function Projector() {
     useLayoutEffect(() => {
         document.documentElement.toggleAttribute('data-projector', on);
         painted.value = painted.peek() + 1; // what is drawn on canvases has letters, too
+        const was = at;
+        at = undefined;
+        if (on) before = was?.scrolled ?? 0;
         // What stood above the chart is gone: the page begins with it, wherever it was before.
         if (on && view.peek().view === 'experiment') scrollTo(0, 0);
+        else if (was && view.peek().view !== 'experiment' && was.one?.checkVisibility())
+            scrollBy({ top: was.one.getBoundingClientRect().top - was.top, behavior: 'instant' });
+        else if (was && !on) scrollTo({ top: before, behavior: 'instant' });
     }, [on]);
     if (!on) return null;
     return (
