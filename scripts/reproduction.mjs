@@ -218,7 +218,7 @@ function section(table) {
         ...rows.map((one) => row(one, table)),
         '',
         ...claims.map(({ says, verdict }) => `- **${verdict}**: ${says}`),
-        '',
+        ...(claims.length ? [''] : []),
         setting,
         '',
         `Every row: \`${common}\`, ${seeds} seeds, judged on ${table.eval} held-out sequences; ${hoursText(spent)}${left ? `, and ${hoursText(left)} for what is not run` : ''}.`,

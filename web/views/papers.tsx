@@ -119,7 +119,7 @@ function Rerun({ table }: { table: Shown }) {
                 ))}
             </ul>
             {scales && <Axes table={table} {...scales} />}
-            {run && (
+            {run && table.claims.length > 0 && (
                 <ul class="rerun-claims">
                     {table.claims.map(({ says, verdict }) => (
                         <li key={says}>
