@@ -7,12 +7,15 @@ import { setView } from '../../state/viewing.ts';
 
 // What the visitor looks at, and how far down the page that is. Its height on the screen stays where the
 // letters change; where it is not shown in the other mode, the page is again where it was before.
-let at: { one: Element | null; top: number; scrolled: number } | undefined;
+let at: { one: Element | undefined; top: number; scrolled: number } | undefined;
 let before = 0;
 
 export function turnProjector(): void {
-    const one = document.elementFromPoint(innerWidth / 2, innerHeight / 3);
-    at = { one, top: one?.getBoundingClientRect().top ?? 0, scrolled: scrollY };
+    const top = (one: Element) => one.getBoundingClientRect().top;
+    const off = (one: Element) => Math.abs(top(one) - innerHeight / 3);
+    const seen = [...document.querySelectorAll('main :is(h2, h3, p)')].filter((one) => one.checkVisibility());
+    const one = seen.sort((a, b) => off(a) - off(b))[0];
+    at = { one, top: one ? top(one) : 0, scrolled: scrollY };
     setView({ projector: 1 - view.value.projector });
     said.value = view.value.projector
         ? 'Projector mode. Press f or Escape to leave it.'
@@ -29,9 +32,12 @@ export function Projector() {
         if (on) before = was?.scrolled ?? 0;
         // What stood above the chart is gone: the page begins with it, wherever it was before.
         if (on && view.peek().view === 'experiment') scrollTo(0, 0);
-        else if (was && view.peek().view !== 'experiment' && was.one?.checkVisibility())
-            scrollBy({ top: was.one.getBoundingClientRect().top - was.top, behavior: 'instant' });
-        else if (was && !on) scrollTo({ top: before, behavior: 'instant' });
+        else if (was && view.peek().view !== 'experiment' && was.one?.checkVisibility()) {
+            const { one, top } = was;
+            const hold = () => scrollBy({ top: one.getBoundingClientRect().top - top, behavior: 'instant' });
+            hold();
+            requestAnimationFrame(hold); // drawings above it are as large as they will be a frame later
+        } else if (was && !on) scrollTo({ top: before, behavior: 'instant' });
     }, [on]);
     if (!on) return null;
     return (
