@@ -291,7 +291,7 @@ test('a target is reached by the mean of a row that is whole, in its time; what 
     const needs = known()
         .filter(({ name }) => /-(smnist|digits)$/.test(name))
         .reduce((sum, { hours }) => sum + hours, 0);
-    assert.equal(none[0][1], `not run (needs ${needs.toPrecision(3)} h of one core)`);
+    assert.equal(none[0][1], `not run (needs ${Number(needs.toPrecision(3))} h of one core)`);
     assert.match(none[4][1], /^0 of \d+$/);
     assert.deepEqual(of({ 'las-table-3-smnist': [row(99.1), row(98)] })[0].slice(0, 1), [false]);
     const met = of({ 'focus-table-4-smnist': [row(98)], 'chela-table-6-digits': [row(99.2)] })[0];

@@ -75,7 +75,7 @@ test('the text of several setups is those, in their order, whatever the first of
             if (these.every(({ mixers }) => mixers === these[0].mixers)) {
                 assert.equal(page.unsaid(lab, these), null);
                 assert.deepEqual(runsOf(lab, textOfAll(lab, these)), these);
-            } else assert.match(page.unsaid(lab, these), /^no address can say these runs side by side/);
+            } else assert.match(page.unsaid(lab, these), /^no address holds these runs side by side/);
     }
     // What a run has of the first alone, it cannot take off.
     for (const [first, other, said] of [
@@ -388,7 +388,7 @@ test('what is wrong changes nothing, and says so', async () => {
     assert.match(page.addValues('mixer=nothing', 'it').message, /nothing/);
     for (let i = 0; i < 4; i++) assert.equal(page.addValues(`mixer=cat&${RECALL}&seed=${i + 2}`, 'it'), null);
     assert.match(page.addValues(`mixer=cat&${RECALL}&rate=0.5`, 'it').message, /^7 runs on one task/);
-    assert.match(page.addValues('mixers=cat,gla&blocks=2&task=ar', 'it').message, /^no address can say/);
+    assert.match(page.addValues('mixers=cat,gla&blocks=2&task=ar', 'it').message, /^no address holds/);
     assert.equal(runs.value.length, 7);
     assert.deepEqual(runs.value.slice(0, 3), before);
     assert.deepEqual(asked.closed, []);

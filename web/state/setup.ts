@@ -80,7 +80,7 @@ export function unsaid(engine: Engine, runs: readonly Values[]): string | null {
     } catch {
         // a key of the first run that the engine refuses in another
     }
-    return 'no address can say these runs side by side: where the first has a stack of mixers, or keys of single blocks, others need the same';
+    return 'no address holds these runs side by side: where the first has a stack of mixers or keys of single blocks, the others need the same';
 }
 
 /** The run with keys changed (null: back to the default); another mixer or task brings its own defaults for

@@ -14,7 +14,7 @@ import {
     isRunning,
     lookInto,
     news,
-    obey,
+    lookIntoNamed,
     openBoard,
     openCell,
     runBoard,
@@ -40,7 +40,7 @@ export default function Board() {
     const named = view.value.view === 'board' ? view.value.detail : null;
     useEffect(() => {
         openBoard();
-        if (named !== null) obey(named);
+        if (named !== null) lookIntoNamed(named);
     }, [named]);
     return (
         <div class="board">
@@ -81,9 +81,9 @@ export default function Board() {
 
 const HOLD = 1500; // milliseconds: a press that was aimed at what was read comes within them
 /**
- * Trains the board, or stops that. A press does what the button said when it was aimed at: where training
- * begins or ends by itself, the button says so a moment later, and where it begins not before pointer and
- * focus have left it.
+ * Starts the board, or stops it. A press does what the label said when it was aimed at: where training begins
+ * or ends by itself, the label changes a moment later; where it begins by itself, only once pointer and focus
+ * have left the button.
  */
 function RunButton() {
     void news.value;

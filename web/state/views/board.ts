@@ -169,8 +169,8 @@ export function lookInto(cell: Cell | null): void {
     insideOf.value = cell;
     if (view.peek().view === 'board') setView({ detail: cell ? cellKey(cell) : '' });
 }
-/** The cell that the address names. */
-export function obey(detail: string): void {
+/** Show the inside of the cell that the address names. */
+export function lookIntoNamed(detail: string): void {
     insideOf.value = cells().find((cell) => cellKey(cell) === detail) ?? null;
 }
 /** How it answers that sequence, with every tensor: as it trains, as it was when it made way or was done,
