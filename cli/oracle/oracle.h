@@ -5,7 +5,7 @@
 
 #include "oracle_cases.h"
 
-// oracle_manifest.c: every case of a set of test vectors.
+// sets/oracle_manifest.c: every case of a set of test vectors.
 int oracle_manifest_run(const char *manifest, const char *out);
 
 // [..., L, H*d], [..., H, L, d] and [..., L, H, d]

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { pageModule } from './bundle.mjs';
+import { pageModule } from './in_node.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -32,7 +32,7 @@ const page = await pageModule(
     'core/tokens',
     'core/words',
     'state/history',
-    'views/frame/behind',
+    'views/frame/follow',
     'views/frame/drawn_again',
 );
 const { History, lossAt, scoreAt, bitsAt, score } = page;

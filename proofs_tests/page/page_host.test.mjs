@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
-import { pageModule } from './bundle.mjs';
-import { hosting } from './hosting.mjs';
+import { hosting, pageModule } from './in_node.mjs';
 
 const { Host, Run, Snapshots, Writer } = await pageModule(
     '../wasm/loader/run',

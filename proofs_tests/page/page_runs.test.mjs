@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { pageModule } from './bundle.mjs';
+import { pageModule } from './in_node.mjs';
 import {
     allDone,
     allReady,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
-import { pageModule } from './bundle.mjs';
+import { pageModule } from './in_node.mjs';
 
 let pushed = [];
 globalThis.location = { hash: '' };

@@ -5,8 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
 import { loadVerify } from '../../build/wasm/verify.js';
-import { pageModule } from './bundle.mjs';
-import { hosting } from './hosting.mjs';
+import { hosting, pageModule } from './in_node.mjs';
 
 const { Host, Writer, connect, listener, recited, runsOf, trainAll, trials } = await pageModule(
     'state/page',

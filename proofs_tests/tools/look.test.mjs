@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fontverter from 'fontverter';
 import { Blob, Face } from 'harfbuzzjs';
 import { characters, FONT, make, SYSTEM } from '../../scripts/font.mjs';
-import { pageModule } from '../page/bundle.mjs';
+import { pageModule } from '../page/in_node.mjs';
 import { FONT as MOST } from '../support/sizes.mjs';
 
 const root = join(import.meta.dirname, '../..');

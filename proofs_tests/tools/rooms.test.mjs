@@ -103,6 +103,21 @@ test('the list names every folder that holds code, and only such', () => {
         );
 });
 
+test('no folder but these holds more than 20 files side by side', () => {
+    const held = new Map();
+    for (const file of tracked) held.set(dirname(file), (held.get(dirname(file)) ?? 0) + 1);
+    held.delete('.'); // the root: what tools look for there
+    assert.deepEqual([...held.keys()].filter((folder) => held.get(folder) > 20).sort(), [
+        'docs',
+        'model/mixers',
+        'proofs_tests/rocq',
+        'python/seqmix',
+        'ref',
+        'scripts',
+        'wasm/loader',
+    ]);
+});
+
 test('includes and imports point down', () => {
     assert.deepEqual(
         [...arrows].flatMap(([from, to]) => to.map((file) => wrong(from, file)).filter(Boolean)),

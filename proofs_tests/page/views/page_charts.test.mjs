@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '../../../build/wasm/seqmix.js';
-import { pageModule } from '../bundle.mjs';
+import { pageModule } from '../in_node.mjs';
 import { lasMaps } from '../las_maps.mjs';
 
 const L = 32;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '../../../build/wasm/seqmix.js';
 import { findFirefox, launch } from '../../../scripts/browser.mjs';
-import { pageModule } from '../bundle.mjs';
+import { pageModule } from '../in_node.mjs';
 import {
     MOST,
     allDone,

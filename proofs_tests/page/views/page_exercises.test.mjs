@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { pageModule } from '../bundle.mjs';
+import { pageModule } from '../in_node.mjs';
 import {
     at,
     brokenWords,

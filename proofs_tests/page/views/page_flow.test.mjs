@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '../../../build/wasm/seqmix.js';
-import { pageModule } from '../bundle.mjs';
+import { pageModule } from '../in_node.mjs';
 
 const { filtered, outputOf, partOf, reachOf, stagesOf, stateOf, weightOf } = await pageModule('charts/flow');
 const { bars, columnAt, columns, copyLinks, inBins, reaching, tapLinks, ENLARGED } =

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pageModule } from '../bundle.mjs';
+import { pageModule } from '../in_node.mjs';
 import { allDone, allReady, at, hash, onPage, press, RACE, reload, runs, says, until } from '../testing.mjs';
 
 /** `load` is twice the heat two rows before; `kind` is a word; the heat has gaps. */

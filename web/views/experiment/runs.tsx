@@ -10,10 +10,9 @@ import { checkpointOf } from '../../state/watching.ts';
 import { changeText, nameOf } from '../../state/wording.ts';
 import { AllSettings, Control, shownKeys } from './control.tsx';
 import { Later } from '../frame/later.tsx';
-import { useLive } from '../frame/part.ts';
+import { behind, useLive } from '../frame/follow.ts';
 import { Favours } from './favours.tsx';
 import { Badge, MarkSign } from '../frame/mark.tsx';
-import { behind } from '../frame/behind.ts';
 import { Worded } from '../frame/worded.tsx';
 
 const shown = behind(runs);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "oracle.h"
-#include "oracle_batch.h"
+#include "cli/oracle/oracle.h"
+#include "cli/oracle/oracle_batch.h"
 
 static int set_inputs(oracle_batch *b, const manifest *m, const json *inputs) {
     smx_error *const error = &b->c.error;
