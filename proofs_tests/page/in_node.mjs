@@ -1,4 +1,5 @@
-// in_node.mjs: files of the page for tests without a browser, and a worker's host by a clock of the test's own.
+// in_node.mjs: files of the page for tests without a browser, and a worker's host by a clock of the test's
+// own.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
