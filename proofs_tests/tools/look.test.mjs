@@ -52,7 +52,7 @@ function sizes(css) {
         if (/^(html|:root|\[data-projector\]:root)$/.test(selector.trim())) continue;
         for (const [, name, value] of body.matchAll(/(?:^|[;\s])(font|font-size):\s*([^;]+)/g)) {
             const size = name === 'font' ? value.replace(/^(?:\d+ )?([^\s/]+).*$/s, '$1') : value;
-            if (!/^(inherit|var\(--(title|text|small|chart)\))$/.test(size))
+            if (!/^(inherit|var\(--(title|text|small|chart|drawn)\))$/.test(size))
                 wrong.push(`${selector.trim()}: ${value}`);
         }
     }
@@ -66,6 +66,9 @@ test('there are three sizes of type, and one in charts', () => {
     const named = [...read(PALETTE).matchAll(/--(title|text|small|chart): ([\d.]+)rem/g)];
     const [title, text, small, chart] = named.map(([, , size]) => Number(size));
     assert.ok(title >= 1.5 * text && text > small && small > chart, 'each larger than the next');
+    const root = Number(/html \{[^}]*font-size: (\d+)px/s.exec(read('web/styles/base.css'))[1]);
+    const drawn = Number(/--drawn: ([\d.]+)px/.exec(read(PALETTE))[1]);
+    assert.equal(drawn, chart * root, 'in the units of a drawing the size of charts');
     // What the test would find.
     assert.deepEqual(sizes('a { font-size: 12px; }'), ['a: 12px']);
     assert.deepEqual(sizes('a { font: 600 1.1rem/1.5 var(--mono); }'), ['a: 600 1.1rem/1.5 var(--mono)']);
