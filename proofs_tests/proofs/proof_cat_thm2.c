@@ -12,7 +12,7 @@
 //   its filter and weights read back.
 // Check: for disturbances of W and F over two decades eps, of every sequence of length 4, is at most what
 //   the disturbance allows, and the three quantities in L eps or L' eps, at every L' up to 1000, are far
-//   below the 9, 2 and 23 that are proved. (The printed 1 fails of other filters: erratum 18.) A model far
+//   below the 9, 2 and 23 that are proved. (The printed 1 fails for other filters: erratum 18.) A model far
 //   from solving the task at length 4 is no counter-example. What is called measured was measured over
 //   35 draws, of trained models over 17 seeds or more.
 #include "proof.h"

@@ -11,8 +11,8 @@
      power.
    Not covered: roundings (real numbers), a gate that is shut, e^g = 0, and the order of state.c, which decays
    keys row by row and flushes small ones (StateBlocks.v), gradients (StateGradientChunks.v).
-   Kernel: state.c (gla), which multiplies e^{G_t - G_s} up row by row; without gates linattn.c. Tested on
-   floats in test_state.c, test_linattn.c. *)
+   Kernel: state.c (gla), which multiplies e^{G_t - G_s} up row by row; without gates linattn.c, before its
+   normaliser. Tested on floats in test_state.c, test_linattn.c. *)
 
 From Coq Require Import Reals Lra Lia List.
 From Seqmix Require Import Attention.

@@ -6,11 +6,12 @@
    - with every product and sum rounded, for finite values the accumulator keeps its bits, signed zero
      included, since it starts at +0 and is never -0; also where a row is summed in blocks (tile.h), whole
      blocks of zeros among them;
+   - the same where a weight is -0, as the gradients' are (0 times a negative number), fused or not;
    - with product and sum fused (fast mode) it keeps them too, unless it is -0, which then may become
      +0: a fused sum can be -0, where a negative product is too small for the format (an instance);
    - a value that is infinite or NaN makes it NaN, fused or not: finite is needed, and such a value shows.
-   Kernels: attention_rows.h (triangle_times), linattn.c, tile.h. Tested on floats in test_causality.c,
-   test_attention.c. *)
+   Kernels: attention_rows.h (triangle_times), linattn.c, state.c (rows of a block), tile.h. Tested on floats
+   in test_causality.c, test_attention.c. *)
 
 From Coq Require Import Reals ZArith List Lra Bool.
 From Flocq Require Import Core BinarySingleNaN Plus_error.
@@ -54,6 +55,24 @@ Proof.
     unfold fused. destruct v as [[] | | | []], acc as [[] | | |]; simpl in F |- *; unfold Bfma_szero;
       try easy; now destruct N. }
   rewrite E. apply IH; [easy | intros; apply F; now right].
+Qed.
+
+(* Weights of either sign: +0 (false) or -0 (true). *)
+Theorem signed_zeros_keep_the_bits : forall (past : list (bool * float)) acc,
+  acc <> minus_zero -> (forall s v, In (s, v) past -> is_finite v = true) ->
+  fold_left (fun a p => add a (multiply (B754_zero (fst p)) (snd p))) past acc = acc /\
+  fold_left (fun a p => fused (B754_zero (fst p)) (snd p) a) past acc = acc.
+Proof.
+  induction past as [| [s v] past IH]; intros acc N F; cbn [fold_left fst snd]; [easy |].
+  assert (Fv : is_finite v = true) by (apply (F s); now left).
+  assert (E : add acc (multiply (B754_zero s) v) = acc).
+  { assert (Z : exists s', multiply (B754_zero s) v = B754_zero s')
+      by (destruct v; simpl in *; try discriminate; eexists; reflexivity).
+    destruct Z as [s' ->]. now apply add_zero. }
+  assert (D : fused (B754_zero s) v acc = acc).
+  { unfold fused. destruct s, v as [[] | | | []], acc as [[] | | |]; simpl in Fv |- *; unfold Bfma_szero;
+      try easy; now destruct N. }
+  rewrite E, D. apply IH; [easy |]. intros s' v' H. apply (F s'). now right.
 Qed.
 
 (* Fused, -0 may become +0, and nothing else. *)

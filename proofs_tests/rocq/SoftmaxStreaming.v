@@ -1,4 +1,5 @@
-(* SoftmaxStreaming.v: the attention kernel computes softmax attention.
+(* SoftmaxStreaming.v: the attention kernel computes softmax attention, but for weights below e^-41.5
+   of a row's largest.
 
    The kernel never forms the map. For a row of logits it takes the largest one off, sums the exponentials,
    multiplies the exponentials as they are with the rows of V, and only then multiplies by 1 / sum. A model
@@ -7,18 +8,20 @@
    here, for every length, every input and every mask:
    - the result is softmax attention, whatever number is taken off the logits (the largest, for safety);
    - with the largest taken off, every exponential is at most 1 and their sum at least 1: nothing overflows;
-   - exponentials of less than -41.5 are 0 in the kernel: that moves a row of n by no more than 2 n e^-41.5
-     times its largest value;
-   - the second pass (gradients, maps) forms each weight again from the saved largest logit and 1 / sum: they
-     are the weights of the first, sum to 1, and lie within 2 n e^-41.5 of softmax;
-   - reading row by row, in any pieces, gives the rows of the full pass: causal, over the last W rows, or in
-     chunks of M, with a state of no more rows than the newest one sees;
+   - exponentials of less than -41.5 are 0 in the kernel: that moves a row that sees n rows by no more than
+     2 n e^-41.5 times its largest value, also with a window's mask and the tile past the diagonal;
+   - the second pass (gradients) forms each weight again from the saved largest logit and 1 / sum: they are
+     the weights of the first, sum to 1, and lie within 2 n e^-41.5 of softmax (so does a map, which saves
+     nothing);
+   - reading row by row, in any pieces, gives the rows of the full pass, before exponentials are cut: causal,
+     over the last W rows, or in chunks of M, with a state of no more rows than the newest one sees;
    - the online form, with a running maximum, sum and output, gives the same (our kernel does not use it);
    - weights of 0 past the diagonal change nothing. (That values must be finite there: MaskTimesZero.v.)
    Over the real numbers. Pooled maps are Pooling.v's. Factors and biases are part of a logit, but where rows
-   are read one by one logits are scale q . k alone: tables by distance are not covered there. Under a window
-   the model's state is what the newest row sees; the kernel keeps up to two windows, in whole groups of rows,
-   and masks those out of sight. Not covered: caps, sinks, sigmoid scores.
+   are read one by one logits are scale q . k alone: tables by distance are not covered there. The model's
+   state is what the newest row sees. The kernel's has room for a whole chunk or sequence, under a window for
+   2 W rows, W rounded up to a multiple of 96, and masks those out of sight. Not covered: a window within chunks
+   read row by row, caps, sinks, sigmoid scores, a NaN among the logits.
    Kernel: attention.c (attention_fwd, attention_push), attention_rows.h (softmax_row, softmax_row_again,
    triangle_times).
    Tested on floats in test_attention.c, test_vectors.c. *)
@@ -283,6 +286,14 @@ Qed.
 Definition seen (a i : nat) (s : nat -> R) (j : nat) : logit :=
   if ((a <=? j) && (j <=? i))%nat%bool then Some (s j) else None.
 
+Lemma sum_of_seen a i t f : (a <= i < t)%nat -> (forall j, (j < a \/ i < j)%nat -> f j = 0) ->
+  sum t f = sum (S i - a) (fun j => f (a + j)%nat).
+Proof.
+  intros H Z. replace t with (a + (S i - a) + (t - S i))%nat by lia.
+  rewrite sum_tail_zero by (intros; apply Z; lia). rewrite sum_split.
+  rewrite (sum_ext a f (fun _ => 0)) by (intros; apply Z; lia). rewrite sum_const. ring.
+Qed.
+
 Theorem seen_row : forall n a i s v, (a <= i < n)%nat ->
   attention n (seen a i s) v = attention (S i - a) (fun j => Some (s (a + j)%nat)) (fun j => v (a + j)%nat).
 Proof.
@@ -291,20 +302,15 @@ Proof.
   { intros j Hj. unfold seen. destruct (Nat.leb_spec a j), (Nat.leb_spec j i); simpl; try lia; easy. }
   assert (N : forall j, (j < a \/ i < j)%nat -> seen a i s j = None).
   { intros j Hj. unfold seen. destruct (Nat.leb_spec a j), (Nat.leb_spec j i); simpl; try lia; easy. }
-  assert (Part : forall f, (forall j, (j < a \/ i < j)%nat -> f j = 0) ->
-                           sum n f = sum (S i - a) (fun j => f (a + j)%nat)).
-  { intros f Z. replace n with (a + (S i - a) + (n - S i))%nat by lia.
-    rewrite sum_tail_zero by (intros; apply Z; lia). rewrite sum_split.
-    rewrite (sum_ext a f (fun _ => 0)) by (intros; apply Z; lia). rewrite sum_const. ring. }
-  rewrite (Part (fun j => softmax n (seen a i s) j * v j))
+  rewrite (sum_of_seen a i n (fun j => softmax n (seen a i s) j * v j) Hi)
     by (intros j Hj; unfold softmax; rewrite N by easy; simpl; unfold Rdiv; ring).
   apply sum_ext. intros j Hj. unfold softmax.
-  rewrite (Part (fun j => masked_exp (seen a i s j))) by (intros m Hm; now rewrite N).
+  rewrite (sum_of_seen a i n (fun j => masked_exp (seen a i s j)) Hi) by (intros m Hm; now rewrite N).
   rewrite C by lia. f_equal. f_equal. apply sum_ext. intros m Hm. now rewrite C by lia.
 Qed.
 
-(* The kernel's row i whole: exponentials over 0 .. i, zeros on to the tile's end e, the product with V, then
-   1 / sum. *)
+(* The kernel's row i, its exponentials uncut: over 0 .. i, zeros on to the tile's end e, the product with V,
+   then 1 / sum. *)
 Theorem causal_kernel_row : forall n i e s v c, (i < n)%nat -> (i < e)%nat ->
   sum e (fun j => (if (j <=? i)%nat then exp (s j - c) else 0) * v j)
   * (1 / sum (S i) (fun j => exp (s j - c)))
@@ -318,6 +324,37 @@ Proof.
     by (exists O, (s O); split; [lia | easy]).
   unfold kernel_row, kernel_sum. f_equal. apply sum_ext. intros j Hj. simpl.
   now destruct (Nat.leb_spec j i); [| lia].
+Qed.
+
+(* The kernel's row i whole: it sees rows a .. i, what lies before them and on to the tile's end e weighs 0,
+   and so do exponentials of less than -41.5. c is one of the logits that it sees. *)
+Theorem masked_kernel_row_is_near_attention : forall n a i e s v c V j,
+  (a <= i < n)%nat -> (i < e)%nat -> (a <= j <= i)%nat -> s j = c ->
+  (forall m, (a <= m <= i)%nat -> Rabs (v m) <= V) ->
+  Rabs (sum e (fun m => cut_exp (minus (seen a i s m) c) * v m)
+        * (1 / sum (S i) (fun m => cut_exp (minus (seen a i s m) c))) - attention n (seen a i s) v)
+  <= 2 * INR (S i - a) * exp (-41.5) * V.
+Proof.
+  intros n a i e s v c V j Hi He Hj Hc HV. set (w := fun m => cut_exp (minus (seen a i s m) c)).
+  assert (Z : forall m, (m < a \/ i < m)%nat -> w m = 0).
+  { intros m Hm. unfold w, seen. destruct (Nat.leb_spec a m), (Nat.leb_spec m i); simpl; try lia; easy. }
+  assert (W : forall m, (m < S i - a)%nat -> w (a + m)%nat = cut_exp (minus (Some (s (a + m)%nat)) c)).
+  { intros m Hm. unfold w, seen.
+    destruct (Nat.leb_spec a (a + m)), (Nat.leb_spec (a + m) i); simpl; try lia; easy. }
+  rewrite seen_row by easy. change (fun m => cut_exp (minus (seen a i s m) c)) with w.
+  change (fun m => cut_exp (minus (seen a i s m) c) * v m) with (fun m => w m * v m).
+  rewrite (sum_of_seen a i e (fun m => w m * v m)) by (lia || (intros; rewrite Z by easy; ring)).
+  rewrite (sum_of_seen a i (S i) w) by (lia || easy).
+  rewrite (sum_ext (S i - a) (fun m => w (a + m)%nat * v (a + m)%nat)
+             (fun m => cut_exp (minus (Some (s (a + m)%nat)) c) * v (a + m)%nat))
+    by (intros m Hm; now rewrite W).
+  rewrite (sum_ext (S i - a) (fun m => w (a + m)%nat) (fun m => cut_exp (minus (Some (s (a + m)%nat)) c)))
+    by easy.
+  apply (cut_row_is_near_attention (S i - a) (fun m => Some (s (a + m)%nat)) (fun m => v (a + m)%nat) c V
+           (j - a)).
+  - lia.
+  - replace (a + (j - a))%nat with j by lia. now f_equal.
+  - intros m Hm. apply HV. lia.
 Qed.
 
 (* ---- Row by row with a state ---- *)

@@ -1,11 +1,13 @@
-(* StateBlocks.v: the blocks of state.c and the rows of state_push.c are the recurrence, shut gates included.
+(* StateBlocks.v: the blocks of state.c and the rows of state_push.c are the recurrence, shut gates included,
+   flushing aside.
 
    S_t = diag(a_t) S_{t-1} + k_t u_t^T, y_t = S_t^T q_t, u_t = beta_t v_t (gated linear attention) or
    beta_t (v_t - (diag(a_t) S_{t-1})^T e_t) (the delta rule; e_t = k_t, or another key that is erased).
    ChunkedGla.v and ChunkedDelta.v write a as e^g, so never 0, and divide by what has decayed; here it is done
    as the kernel does it: keys decay row by row, no sum of gates is subtracted, a gate may be shut, a = 0.
    Proved for every length, every input and every start state, blocks of any length:
-   - outputs and the state after a block are those of the recurrence, whatever the factors a;
+   - outputs and the state after a block are those of the recurrence, whatever the factors a; the
+     rows that fill up a short last block (a = 1, all else 0) leave the state as it is;
    - solving rows in groups (of 4 in the kernel), each taken from all rows behind at once, is forward
      substitution;
    - row by row, with the block's keys, its u and the state before it carried along, the same outputs;
@@ -14,8 +16,10 @@
    - flushing, 0 <= a <= 1: a number below t = 2^-96 in size becomes 0. A key is then at most t a row off,
      what a query reads of it sum |q| t a row, and of the state sum |q| t |S|; where no gate takes a key below
      t (the kernel asks), no key changes; a state that fades once a block is off by t + t |S| more a block.
-   Over the real numbers: what binary32 rounds is not in it. Flushing is bounded number by number: what
-   flushed keys and answers together move u, and with it a block's outputs and state, is not bounded here.
+   Over the real numbers: what binary32 rounds is not in it. a is a number: that the kernel takes e^g below
+   e^-87.3 for 0, and the product of a block's first factors from e to the sum of their gates, is not in it.
+   Flushing is bounded number by number: what flushed keys and answers together move u, and with it a block's
+   outputs and state, is not bounded here.
    Kernel: state.c (pairs, decayed_pairs, solve, write_block, fade), state_push.c (meet_keys, write_row,
    push_row). Tested on floats in test_state.c. *)
 
@@ -167,6 +171,11 @@ Proof.
   apply sum_ext. intros i _. now rewrite IH.
 Qed.
 
+(* The rows that fill up the last block. *)
+Theorem an_empty_row_leaves_the_state : forall t S c j,
+  (forall i, a t i = 1) -> k t c = 0 -> step t S c j = S c j.
+Proof. intros t S c j A K. unfold step, faded. rewrite A, K. ring. Qed.
+
 (* ---- Row by row (state_push.c) ---- *)
 
 (* Lanes of the block's keys when row t has met them: one row's decay for those before, its own key, zeros. *)
@@ -303,8 +312,8 @@ Proof.
   apply Rmult_le_compat_r; [apply Rabs_pos |]. apply Rmult_le_compat_l; [apply Rabs_pos | apply settled_close].
 Qed.
 
-(* Where no key comes below tiny, no key is flushed. The kernel asks for this: m is the least key but 0, f the
-   product of all factors. *)
+(* Where no key comes below tiny, no key is flushed. The kernel asks for more: m is the least key or query but 0,
+   f the product of all factors of a block, and m f at least 2^-90. *)
 Theorem a_steady_block_flushes_nothing : forall t0 s n c m f,
   (forall t i, 0 <= a t i <= 1) -> k (t0 + s)%nat c = 0 \/ m <= Rabs (k (t0 + s)%nat c) -> 0 <= m ->
   (forall l, (l <= n)%nat -> f <= decay (t0 + s + 1) l c) -> 0 <= f -> tiny <= m * f ->
