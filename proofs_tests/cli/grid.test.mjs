@@ -39,6 +39,20 @@ const filesIn = (dir) =>
 const resultOf = (path) => JSON.parse(readFileSync(path, 'utf8')).result;
 const shell = (script, cwd = folder) => spawnSync('bash', ['-c', script], { encoding: 'utf8', env, cwd });
 
+test('a best is chosen by the held-out sequences that follow those it is judged by', () => {
+    const config = `${tiny}&steps=60`.replace('&steps=6&', '&');
+    const of = (count) => {
+        const out = file(`judged-${count}`);
+        const { status, stderr } = seqmix('job', config, '--out', out, '--eval', String(count));
+        assert.equal(status, 0, stderr);
+        return resultOf(filesIn(out).find((path) => path.endsWith('.json')));
+    };
+    const [some, all] = [of(200), of(250)];
+    assert.equal(all.digest, some.digest);
+    assert.notEqual(some.choice, some.value);
+    assert.ok(Math.abs(200 * some.value + 50 * some.choice - 250 * all.value) < 1e-6, JSON.stringify(some));
+});
+
 test('a grid is one command a line: runs times values times seeds, and no job twice', () => {
     const { status, stdout, stderr } = seqmix(
         ...['grid', `${tiny}&mixer=cat~mixer=attention`, 'rate=1e-3:1e-1:3log', 'filter=1,2'],

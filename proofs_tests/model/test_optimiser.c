@@ -99,7 +99,7 @@ static void steps_are_right(const char *change, int schedule, double clip, int p
         ref_adamw_opts o = {rate,
                             (double)0.8f,
                             (double)0.999f,
-                            1e-8,
+                            strstr(change, "epsilon=0.01") ? 0.01 : 1e-8,
                             0,
                             0,
                             0,
@@ -150,6 +150,10 @@ static void a_plan_that_is_all_warm_up(void **state) {
         steps_are_right("schedule=cosine&clip=0", COSINE, 0, plan, 6);
         steps_are_right("schedule=linear&clip=0", LINE, 0, plan, 6);
     }
+}
+static void another_epsilon(void **state) {
+    (void)state;
+    steps_are_right("schedule=constant&clip=0&epsilon=0.01", 0, 0, 12, 12);
 }
 static void decay_on_matrices(void **state) {
     (void)state;
@@ -292,6 +296,7 @@ int main(void) {
         cmocka_unit_test(constant_rate),
         cmocka_unit_test(linear_rate),
         cmocka_unit_test(cosine_and_clip),
+        cmocka_unit_test(another_epsilon),
         cmocka_unit_test(decay_on_matrices),
         cmocka_unit_test(a_thousand_steps),
         cmocka_unit_test(each_other_optimiser),

@@ -611,9 +611,38 @@ static void draws(void **unused) {
                            share);
         }
     }
+    // At temperature 2, in proportion to the roots of the odds.
+    size_t often[12] = {0};
+    double roots = 0;
+    for (size_t i = 0; i < 12; i++) roots += sqrt((double)odds[i]);
+    for (uint64_t seed = 0; seed < N; seed++) {
+        assert_int_equal(smx_state_draw(s, &(smx_draw){2, 0, 1, seed}, token, &e), 0);
+        often[token[1]]++;
+    }
+    for (size_t i = 0; i < 12; i++) {
+        const double share = sqrt((double)odds[i]) / roots;
+        if (fabs((double)often[i] - N * share) > 5 * sqrt(N * share * (1 - share)))
+            check_fail("temperature=2: token %zu came %zu times of %d, its share is %g", i, often[i], N,
+                       share);
+    }
     static const smx_draw bad[] = {
         {-1, 0, 1, 0}, {NAN, 0, 1, 0}, {1, 0, 0, 0}, {1, 0, 1.5, 0}, {1, 0, NAN, 0}};
     for (size_t i = 0; i < CHECK_COUNT(bad); i++) assert_int_equal(smx_state_draw(s, &bad[i], token, &e), -1);
+    smx_state_close(s);
+    // Of tokens that are alike the first.
+    const float zeros[8 * 12] = {0};
+    assert_int_equal(smx_run_set_weight(r, "head", zeros, 8 * 12, &e), 0);
+    assert_int_equal(smx_run_set_weight(r, "head_bias", zeros, 12, &e), 0);
+    s = state_of(r, 2, 0);
+    push(s, (int32_t[]){3, 4}, NULL, 1, NULL);
+    size_t came[12] = {0};
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        assert_int_equal(smx_state_draw(s, &(smx_draw){0, 0, 1, seed}, token, &e), 0);
+        assert_int_equal(token[0], 0);
+        assert_int_equal(smx_state_draw(s, &(smx_draw){1, 3, 1, seed}, token, &e), 0);
+        came[token[0]]++;
+    }
+    assert_true(came[0] && came[1] && came[2] && came[0] + came[1] + came[2] == 300);
     smx_state_close(s);
     smx_run_close(r);
 }

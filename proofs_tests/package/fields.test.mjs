@@ -189,6 +189,8 @@ test('metrics: rate, gradient norm, loss, accuracy, weights and steps, each work
         );
         near(metrics.gradientNorm, Math.sqrt(sum(squares)), 1e-5, `the gradient's norm at step ${step}`);
     }
+    for (const from of [0, 1, 11, 12, 13])
+        assert.deepEqual(run.losses(from), run.losses().slice(from), `losses from ${from} on`);
     run.close();
 });
 
@@ -254,6 +256,53 @@ test('the form of a batch, by what it refuses', () => {
     const { targets, most, vocab, classes } = pairs.batch;
     assert.deepEqual({ targets, most, vocab, classes }, { targets: 18, most: 2, vocab: 16, classes: 16 });
     for (const run of [rows, one, pairs]) run.close();
+});
+
+test('a batch function is asked for each step by its number, also after a load', () => {
+    const asked = [];
+    const of = (step) => ({
+        tokens: range(8).map((i) => (i + step) % 5),
+        targets: [step % 3, (step + 1) % 3],
+    });
+    const batch = (step) => (asked.push(step), of(step));
+    const config = 'task=own&channels=0&vocab=5&classes=3&answers=one&mixer=cat&length=4&width=8&batch=2';
+    const [run, plain] = [lab.open(config, { batch }), lab.open(config)];
+    run.step(2);
+    run.step();
+    const loaded = lab.load(run.save(), { batch });
+    loaded.step(2);
+    assert.deepEqual(asked, range(5));
+    for (const step of range(5)) plain.stepOn(of(step));
+    assert.equal(loaded.digest(), plain.digest());
+    const last = { tokens: of(5).tokens.slice(4), targets: [1] }; // a batch that is not full
+    assert.deepEqual([plain.evaluateOn(last).sequences, plain.evaluateOn(of(5)).sequences], [1, 2]);
+    plain.stepOn(last);
+    for (const each of [run, plain, loaded]) each.close();
+});
+
+test('a look at another length sees the sample of that length', () => {
+    const config = 'mixer=cat&task=mqar&vocab=16&pairs=2&width=16';
+    const [run, longer] = [lab.open(`${config}&length=16`), lab.open(`${config}&length=24`)];
+    for (const stream of ['eval', 'train']) {
+        const { length, tokens } = run.look(3, { stream, length: 24 });
+        assert.equal(length, 24);
+        assert.deepEqual(tokens, longer.look(3, { stream }).tokens);
+    }
+    run.close();
+    longer.close();
+});
+
+test("a state's odds of each sequence are what its answers say", () => {
+    const run = lab.open('mixer=gla&task=mqar&vocab=16&length=16&pairs=2&width=16');
+    const state = run.state({ sequences: 2 });
+    state.push([3, 9]);
+    const answers = [...state.answers];
+    for (const b of [0, 1]) {
+        const raised = answers.slice(16 * b, 16 * (b + 1)).map(Math.exp);
+        for (const [i, odds] of state.odds(b).entries())
+            near(odds, raised[i] / sum(raised), 1e-5, `the odds of ${i} in sequence ${b}`);
+    }
+    run.close();
 });
 
 test('samples have 2^53 numbers: one beyond 2^32 is none of those before', () => {
