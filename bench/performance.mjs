@@ -1,4 +1,4 @@
-// performance.mjs: what was measured last, kept in docs/performance, and the documents made of it:
+// performance.mjs: what was measured last, kept in results/performance, and the documents made of it:
 // docs/PERFORMANCE.md (how fast, beside other programs), docs/MEASUREMENTS.md (every row) and docs/STEPS.md
 // (where a step's time goes).
 //   node bench/performance.mjs [--seconds S] [--rounds N]    measures everything again, then writes them
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { stepsPage } from './where.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = `${root}docs/performance/`;
+const folder = `${root}results/performance/`;
 const measures = !process.argv.includes('--docs');
 const option = (name, otherwise) => {
     const at = process.argv.indexOf(name);

@@ -1,4 +1,4 @@
-"""pictures.py: the pictures of docs/PERFORMANCE.md, of what docs/performance keeps: docs/scaling/lengths.svg, ratios.svg.
+"""pictures.py: the pictures of docs/PERFORMANCE.md, of what results/performance keeps: docs/scaling/lengths.svg, ratios.svg.
 
     python3 bench/pictures.py    (wants Matplotlib; bench/performance.mjs calls it)
 """
@@ -15,7 +15,7 @@ from scaling import COLOURS, picture, ticks  # noqa: E402
 
 
 def rows(name):
-    return map(json.loads, (ROOT / f"docs/performance/{name}.jsonl").read_text().splitlines())
+    return map(json.loads, (ROOT / f"results/performance/{name}.jsonl").read_text().splitlines())
 
 
 lengths = defaultdict(list)

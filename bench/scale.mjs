@@ -142,7 +142,7 @@ const MIXERS =
     'attention;gated_deltanet;lstm;gla;cat;hyena;based;retnet;mamba2;gru;attention, sliding;deltanet;mamba;las;linear';
 const RATES = ['0.001', '0.003', '0.01', '0.03'];
 function ranked() {
-    const lines = readFileSync('docs/ranking.jsonl', 'utf8').trim().split('\n');
+    const lines = readFileSync('results/ranking.jsonl', 'utf8').trim().split('\n');
     const once = lines.map((line) => JSON.parse(line)).filter(({ config }) => config.includes('&steps=300&'));
     const all = MIXERS.split(';')
         .flatMap((name) => once.filter(({ mixer }) => mixer === name))

@@ -1,4 +1,4 @@
-// where.mjs: where the time of each preset's step goes, kept in docs/performance/where.jsonl, of which
+// where.mjs: where the time of each preset's step goes, kept in results/performance/where.jsonl, of which
 // docs/STEPS.md is made. Linux's perf samples; an instruction counts for the file that it was compiled of.
 //   node bench/where.mjs [--seconds S] [--rounds N]   samples every row, and keeps what it found
 //   node bench/where.mjs [--files] ROW..              prints what it finds of these; --files: by function
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = `${root}docs/performance/`;
+const folder = `${root}results/performance/`;
 const kept = (name) => readFileSync(`${folder}${name}.jsonl`, 'utf8').trim().split('\n').map(JSON.parse);
 /** The rows of native.jsonl that are steps of presets' runs. */
 export const steps = () => kept('native').filter(({ name, median }) => name.startsWith('preset/') && median);

@@ -1,7 +1,7 @@
 // docs.mjs: writes docs/MECHANISMS.md and docs/TASKS.md from the engine's own tables (`seqmix help --json`),
-// the formulas and definitions in docs/definitions.json, the weights of a fresh model of every mixer, and
+// the formulas and definitions in scripts/definitions.json, the weights of a fresh model of every mixer, and
 // samples that the generators draw; and docs/PRESETS.md from the presets, their claims and what
-// `make presets` measured (docs/presets.json). Long because each page has a function for every kind of its
+// `make presets` measured (results/presets.json). Long because each page has a function for every kind of its
 // parts.
 //   node scripts/docs.mjs            write the pages
 //   node scripts/docs.mjs --check    say which of them is not what this would write
@@ -22,10 +22,10 @@ function seqmix(...args) {
     return stdout;
 }
 const table = JSON.parse(seqmix('help', '--json'));
-const definitions = JSON.parse(readFileSync(join(root, 'docs/definitions.json'), 'utf8'));
+const definitions = JSON.parse(readFileSync(join(root, 'scripts/definitions.json'), 'utf8'));
 // Mixers that are texts, model/mixers/NAME.eq, are defined by them.
 const isText = ({ name }) => existsSync(join(root, `model/mixers/${name}.eq`));
-const texts = JSON.parse(readFileSync(join(root, 'docs/equations.json'), 'utf8'));
+const texts = JSON.parse(readFileSync(join(root, 'results/equations.json'), 'utf8'));
 // Texts of papers' mechanisms: their first line names the paper.
 const papers = ['model/mixers', 'examples/equations']
     .flatMap((folder) => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`))
@@ -43,13 +43,15 @@ for (const [kind, extra] of [
     const defined = Object.keys(definitions[kind]).filter((name) => !extra.includes(name));
     const lacking = engine.filter((name) => !defined.includes(name) && !isText({ name }));
     const unknown = defined.filter((name) => !engine.includes(name));
-    if (lacking.length) throw new Error(`docs/definitions.json: ${kind} lack ${lacking.join(', ')}`);
-    if (unknown.length) throw new Error(`docs/definitions.json: there are no ${kind} ${unknown.join(', ')}`);
+    if (lacking.length) throw new Error(`scripts/definitions.json: ${kind} lack ${lacking.join(', ')}`);
+    if (unknown.length)
+        throw new Error(`scripts/definitions.json: there are no ${kind} ${unknown.join(', ')}`);
 }
 
 function files(list) {
     for (const file of list)
-        if (!existsSync(join(root, file))) throw new Error(`docs/definitions.json: there is no file ${file}`);
+        if (!existsSync(join(root, file)))
+            throw new Error(`scripts/definitions.json: there is no file ${file}`);
     return list.map((file) => `[${file}](../${file})`).join(', ');
 }
 
@@ -259,7 +261,9 @@ const claims = seqmix('presets', '--list')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-const { measured, rates, sweeps, long } = JSON.parse(readFileSync(join(root, 'docs/presets.json'), 'utf8'));
+const { measured, rates, sweeps, long } = JSON.parse(
+    readFileSync(join(root, 'results/presets.json'), 'utf8'),
+);
 const metricWords = {
     accuracy: 'accuracy',
     free: 'accuracy on its own answers',
@@ -281,10 +285,10 @@ function claimRow(claim) {
     const every = rates.find(isOf)?.values ?? found.map((m) => m.value);
     const what = `preset ${preset}, run ${run + 1}, ${metric} ${changes}`;
     if (found.map((m) => m.seed).join() !== '1,2,3')
-        throw new Error(`docs/presets.json lacks seeds of ${what}; make presets measures them`);
+        throw new Error(`results/presets.json lacks seeds of ${what}; make presets measures them`);
     const wrong = found.find((m) => m.value < low || m.value > high);
     if (wrong)
-        throw new Error(`docs/presets.json: ${what} is ${wrong.value}, the claim is ${low} to ${high}`);
+        throw new Error(`results/presets.json: ${what} is ${wrong.value}, the claim is ${low} to ${high}`);
     const [{ mixer, task, params, steps }] = found;
     const [, middle] = found.map((m) => m.seconds).sort((a, b) => a - b);
     // Nothing where they were not measured as processor time.

@@ -1,5 +1,5 @@
 // equations.mjs: trains the texts of examples/equations on recall, three seeds each, and writes what they
-// reach to docs/equations.json, from which `make docs` makes a table.
+// reach to results/equations.json, from which `make docs` makes a table.
 //   node scripts/equations.mjs
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,6 +31,6 @@ const measured = texts.map((file) => {
 });
 const lines = measured.map((row) => `        ${JSON.stringify(row)}`).join(',\n');
 writeFileSync(
-    join(root, 'docs/equations.json'),
+    join(root, 'results/equations.json'),
     `{\n    "task": ${JSON.stringify(TASK)},\n    "measured": [\n${lines}\n    ]\n}\n`,
 );

@@ -21,8 +21,8 @@ export const SYSTEM = {
 };
 
 /** What the page's words come from: its own files, the tables that it is built from, the engine's help. */
-const PLACES = ['index.html', 'web', 'docs/definitions.json', 'docs/presets.json', 'docs/ERRATA.md'];
-PLACES.push('build/docs/OPERATIONS.md', 'docs/EQUATIONS.md', 'docs/reproduction', 'examples/equations');
+const PLACES = ['index.html', 'web', 'scripts/definitions.json', 'results/presets.json', 'docs/ERRATA.md'];
+PLACES.push('build/docs/OPERATIONS.md', 'docs/EQUATIONS.md', 'results/reproduction', 'examples/equations');
 PLACES.push('model', 'tasks', 'check', 'proofs_tests/rocq/statements.txt');
 const TEXTS = new Set(['.html', '.ts', '.tsx', '.css', '.json', '.jsonl', '.md', '.c', '.h', '.eq', '.txt']);
 

@@ -1,6 +1,6 @@
 // page-data.mjs: what the page's views About, Theorems and Papers show of the project's documents, made when
-// the page is built: formulas of docs/definitions.json as MathML (Temml; no formula library at run time), the
-// errata of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of
+// the page is built: formulas of scripts/definitions.json as MathML (Temml; no formula library at run time),
+// the errata of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of
 // truth each has (truth.mjs); what the lessons promise; the papers' tables beside what is stored of them
 // (reproduction.mjs); the operations of build/docs/OPERATIONS.md and the texts of docs/EQUATIONS.md and
 // examples/equations; the examples of docs/TASKS.md as numbers to draw. As a Vite plugin it answers
@@ -48,7 +48,7 @@ export function errata(text = read('docs/ERRATA.md')) {
 }
 
 export function about() {
-    const { mixers } = JSON.parse(read('docs/definitions.json'));
+    const { mixers } = JSON.parse(read('scripts/definitions.json'));
     for (const file of readdirSync(join(root, 'model/mixers')).filter((file) => file.endsWith('.eq'))) {
         const one = (mixers[file.replace('.eq', '')] ??= { formulas: [], kernels: [], oracle: [] });
         one.mixer = [`model/mixers/${file}`];
@@ -123,15 +123,15 @@ export function equations() {
 
 /**
  * What the lessons promise, from the claims in model/run/language/presets.c, and how long they take
- * natively, from docs/presets.json, and in Chromium, from a step's time in docs/performance: {name: {claims:
+ * natively, from results/presets.json, and in Chromium, from a step of results/performance: {name: {claims:
  * [[run, length (0: its own), metric, low, high, minus (0: none), seeds on which it holds, seeds]], steps,
  * seconds, chromium (null: a run was not timed there)}}. What only a program can measure (answers that are
  * fed back) is left out.
  */
 export function lessons(
     source = read('model/run/language/presets.c'),
-    { measured, rates } = JSON.parse(read('docs/presets.json')),
-    timed = read('docs/performance/chromium.jsonl').trim().split('\n').map(JSON.parse),
+    { measured, rates } = JSON.parse(read('results/presets.json')),
+    timed = read('results/performance/chromium.jsonl').trim().split('\n').map(JSON.parse),
 ) {
     const stepTime = new Map(timed.map(({ name, median }) => [name.split(' ')[0], median])); // milliseconds
     const row = /\{"([\w-]+)", (\d+), "([^"]*)", "(\w+)", ([-\d.]+), ([-\d.]+), [01], (\d+)\}/g;
@@ -217,10 +217,13 @@ function sequence(lines) {
 export function documentsPlugin({ sources = true } = {}) {
     const made = {
         '\0virtual:about': {
-            from: ['docs/definitions.json', 'docs/ERRATA.md', 'LICENSE'],
+            from: ['scripts/definitions.json', 'docs/ERRATA.md', 'LICENSE'],
             make: () => ({ ...about(), sources }),
         },
-        '\0virtual:lessons': { from: ['model/run/language/presets.c', 'docs/presets.json'], make: lessons },
+        '\0virtual:lessons': {
+            from: ['model/run/language/presets.c', 'results/presets.json'],
+            make: lessons,
+        },
         '\0virtual:truth': { from: claimSources(), make: claims },
         '\0virtual:papers': { from: storedTables(), make: papers },
         '\0virtual:tasks': { from: ['docs/TASKS.md'], make: tasks },

@@ -1,5 +1,5 @@
 // presets.mjs: `make presets`: measures every preset's claims again for seeds 1, 2 and 3, keeps what it
-// measured in docs/presets.json, and writes docs/PRESETS.md from it. Exit status 1 when a claim does not
+// measured in results/presets.json, and writes docs/PRESETS.md from it. Exit status 1 when a claim does not
 // hold.
 //   node scripts/presets.mjs [NAME]...          these presets, or all
 //   node scripts/presets.mjs --rates NAME...    on how many of seeds 1 to 16 their claims hold (of the
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..');
-const file = join(root, 'docs/presets.json');
+const file = join(root, 'results/presets.json');
 const kept = JSON.parse(readFileSync(file, 'utf8'));
 
 // Runs the program, hands over each of its JSON lines; resolves to its exit status.

@@ -2,8 +2,8 @@
 // at equal weights: at once (300 steps) and, on the first four tasks, in the end (3,000 steps). Every mixer
 // gets the width that comes nearest to WEIGHTS. Learning rates are tried on held-out sequences with seed 1,
 // more of them until the best one lies between two others; it is measured again with seeds 2 and 3.
-// docs/ranking.jsonl keeps a line for each cell, docs/RANKING.md is made from it; a cell that is there with
-// the same config is not measured again, so the work goes on where it stopped.
+// results/ranking.jsonl keeps a line for each cell, docs/RANKING.md is made from it; a cell that is there
+// with the same config is not measured again, so the work goes on where it stopped.
 //   node scripts/ranking.mjs [--jobs N] [--once] [MIXER]...  these mixers, or all; --once: 300 steps alone
 //   node scripts/ranking.mjs --page                         docs/RANKING.md from what was measured
 import { spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
-const file = join(root, 'docs/ranking.jsonl');
+const file = join(root, 'results/ranking.jsonl');
 const WEIGHTS = 12_000;
 // Where the search of a rate may go, and where it begins.
 const RATES = '1e-5 3e-5 1e-4 3e-4 0.001 0.003 0.01 0.03 0.1 0.3 1 3 10'.split(' ');
@@ -195,7 +195,7 @@ function page() {
     return [
         '# Mixers compared',
         '',
-        'Generated from [ranking.jsonl](ranking.jsonl) by `make ranking`, which measures what is not in there yet. Small models: what is',
+        'Generated from [ranking.jsonl](../results/ranking.jsonl) by `make ranking`, which measures what is not in there yet. Small models: what is',
         'learnt at once (300 steps) and in the end (3,000). Recall asks for values by their keys, copying for the signals among noise,',
         'parity and S3 for a state after every token (of two, and of the six orders of three things); MAD is six tests.',
         '',

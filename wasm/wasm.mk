@@ -131,8 +131,8 @@ wasm: $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm buil
 
 # The page, for any static host.
 SITE_SRC := index.html web/card.png vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
-PAGE_DATA := model/run/language/presets.c docs/presets.json docs/performance/chromium.jsonl scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
-PAGE_DATA += scripts/reproduction.mjs $(wildcard docs/reproduction/*.json*)
+PAGE_DATA := model/run/language/presets.c results/presets.json results/performance/chromium.jsonl scripts/page-data.mjs scripts/truth.mjs scripts/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
+PAGE_DATA += scripts/reproduction.mjs $(wildcard results/reproduction/*.json*)
 PAGE_DATA += build/docs/OPERATIONS.md docs/EQUATIONS.md docs/TASKS.md $(wildcard examples/equations/*.eq model/mixers/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md
 dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) $(WASM_MODULES) build/wasm/seqmix-threads.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup

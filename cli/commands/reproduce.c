@@ -20,7 +20,7 @@ typedef struct {
 static const cli_option table[] = {
     {"--out", "DIR", "where results go and are looked for: work goes on where it stopped (reproduced)",
      OPTION_TEXT, offsetof(options, out), 0, 0},
-    {"--from", "FILE", "what was stored of the table (docs/reproduction/NAME.jsonl) counts as trained",
+    {"--from", "FILE", "what was stored of the table (results/reproduction/NAME.jsonl) counts as trained",
      OPTION_TEXT, offsetof(options, from), 0, 0},
     {"--quick", NULL, "an easier task, one seed, one rate: under a minute", OPTION_FLAG,
      offsetof(options, quick), 0, 0},

@@ -594,7 +594,7 @@ test('help --json is the table that the page reads', () => {
     const keys = JSON.stringify(table).match(/\{"name":"[^"]*","type":[^}]*/g);
     assert.ok(keys.length > 100 && keys.every((key) => /^[^,]*,"type":"\w+","default":"/.test(key)));
     assert.ok(table.recipes.some((r) => r.task === 'mqar' && r.mixer === 'focus'));
-    const { tasks } = JSON.parse(readFileSync('docs/definitions.json', 'utf8'));
+    const { tasks } = JSON.parse(readFileSync('scripts/definitions.json', 'utf8'));
     assert.deepEqual(table.tasks.map(({ name }) => name).sort(), Object.keys(tasks).sort());
     // What a shell completes: every command, with its options.
     const train = table.commands.find(({ name }) => name === 'train');

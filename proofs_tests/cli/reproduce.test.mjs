@@ -186,7 +186,7 @@ test('every table has an easy form that the language allows', () => {
 // The easy forms train with fast=0: the same digests everywhere. SEQMIX_TABLES: all of them (make
 // quick-tables), or write: what they came to is the list from now on.
 test('easy forms of tables end in the digests of the list', () => {
-    const path = resolve(import.meta.dirname, '../../docs/reproduction/quick.json');
+    const path = resolve(import.meta.dirname, '../../results/reproduction/quick.json');
     const which = process.env.SEQMIX_TABLES;
     const list = which === 'write' ? {} : JSON.parse(readFileSync(path, 'utf8'));
     const out = join(folder, 'easy');
@@ -361,12 +361,12 @@ test('a training that is stored gives its digest and its value again', (t) => {
 });
 
 test('docs/REPRODUCTION.md is made of what is stored', () => {
-    assert.equal(readFileSync(resolve('docs/reproduction/tables.jsonl'), 'utf8'), asked());
+    assert.equal(readFileSync(resolve('results/reproduction/tables.jsonl'), 'utf8'), asked());
     assert.equal(readFileSync(resolve('docs/REPRODUCTION.md'), 'utf8'), page());
 });
 
 const measured = (name) =>
-    jsonl(`docs/scaling/${name}.jsonl`).map(({ config, ...line }) => ({
+    jsonl(`results/scaling/${name}.jsonl`).map(({ config, ...line }) => ({
         ...line,
         ...Object.fromEntries(new URLSearchParams(config)),
     }));
@@ -403,7 +403,7 @@ test('docs/SCALING.md is made of what is stored, and its laws say what was measu
 });
 
 test('a training of docs/SCALING.md gives its digest and its value again', () => {
-    const lines = jsonl('docs/scaling/recall.jsonl');
+    const lines = jsonl('results/scaling/recall.jsonl');
     const line = lines.find(({ config }) => /mixer=gru&width=8&/.test(config));
     const config = line.config.replace('&batch', '&seed=1&batch');
     const done = run(program, ['train', config, '--eval', '1000', '--json']);

@@ -34,12 +34,12 @@ const names = new Set(
 const copy = mkdtempSync(join(tmpdir(), 'seqmix-docs-'));
 after(() => rmSync(copy, { recursive: true }));
 mkdirSync(join(copy, 'scripts'));
-cpSync(join(root, 'docs'), join(copy, 'docs'), { recursive: true });
-for (const script of ['scripts/docs.mjs', 'scripts/docs-equations.mjs'])
-    cpSync(join(root, script), join(copy, script));
+for (const folder of ['docs', 'results']) cpSync(join(root, folder), join(copy, folder), { recursive: true });
+for (const file of ['scripts/docs.mjs', 'scripts/docs-equations.mjs', 'scripts/definitions.json'])
+    cpSync(join(root, file), join(copy, file));
 for (const folder of ['kernels', 'ref', 'model', 'build', 'examples'])
     symlinkSync(join(root, folder), join(copy, folder));
-const table = join(copy, 'docs/definitions.json');
+const table = join(copy, 'scripts/definitions.json');
 const whole = readFileSync(table, 'utf8');
 
 test('docs/MECHANISMS.md and docs/TASKS.md are up to date', () => {
@@ -197,7 +197,7 @@ test('the oracle has what OPERATIONS.md says that it has', () => {
     for (const name of named) assert.match(header, new RegExp(`\\b${name}(_fwd)?\\(`), name);
 });
 
-const results = join(copy, 'docs/presets.json');
+const results = join(copy, 'results/presets.json');
 const measured = readFileSync(results, 'utf8');
 const lies = [
     [

@@ -2,7 +2,7 @@
 // in-ts.mjs), compiles all of them at once into a copy of the tree under build/random-mutants, each asleep
 // until SMX_MUTANT names it, learns from one run of the tests which tests come past which place, and then
 // wakes one at a time and runs those, the quickest first, until one fails. What was found is added to
-// docs/mutants.jsonl, of which docs/MUTANTS.md is made; what stands there is not drawn once more.
+// results/mutants.jsonl, of which docs/MUTANTS.md is made; what stands there is not drawn once more.
 //   node random.mjs [--seed N] [--count N] [--area NAME]... [--dry | --again [--test NAME]...]
 // --again: those that survived before and are still there, instead of new ones. --test: by these tests alone,
 // the mended ones: what they do not catch stays as it was.

@@ -1,11 +1,11 @@
-// report.mjs: docs/mutants.jsonl, one line a random fault, and docs/MUTANTS.md, which is made of it.
+// report.mjs: results/mutants.jsonl, one line a random fault, and docs/MUTANTS.md, which is made of it.
 //   node scripts/mutants/report.mjs     write docs/MUTANTS.md
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-export const LEDGER = join(root, 'docs/mutants.jsonl');
-const EQUIVALENT = join(root, 'docs/mutants.equivalent.jsonl');
+export const LEDGER = join(root, 'results/mutants.jsonl');
+const EQUIVALENT = join(root, 'results/mutants.equivalent.jsonl');
 /** What is mutated, and the share that has to be caught. `module`: happens in the WebAssembly modules. */
 export const AREAS = {
     kernels: { folders: ['kernels'], ends: '.c', goal: 0.95 },
@@ -91,7 +91,7 @@ ${list('survived', ({ by }) => by)}
 
 ## Equivalent
 
-No result that anybody can see depends on these; docs/mutants.equivalent.jsonl argues each.
+No result that anybody can see depends on these; results/mutants.equivalent.jsonl argues each.
 
 ${list('equivalent', ({ argued }) => argued)}
 `;

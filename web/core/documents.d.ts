@@ -63,7 +63,7 @@ declare module 'virtual:truth' {
     export default claims;
 }
 
-// What scripts/reproduction.mjs makes of docs/reproduction when the page is built.
+// What scripts/reproduction.mjs makes of results/reproduction when the page is built.
 declare module 'virtual:papers' {
     /** Of a row, over its seeds; shares in percent. */
     export interface Came {

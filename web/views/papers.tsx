@@ -1,6 +1,6 @@
 // papers.tsx: the view Papers: the papers' tables, trained again. A row is a dot with its range beside the
 // paper's number; a dot is a link that opens its training and starts it. All numbers are read from
-// docs/reproduction when the page is built.
+// results/reproduction when the page is built.
 import papers, { type Row, type Table, type Verdict } from 'virtual:papers';
 import { ticks } from '../charts/axes.ts';
 import { counted, fixed } from '../core/figures.ts';
