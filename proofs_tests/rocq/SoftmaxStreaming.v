@@ -14,14 +14,14 @@
      the weights of the first, sum to 1, and lie within 2 n e^-41.5 of softmax (so does a map, which saves
      nothing);
    - reading row by row, in any pieces, gives the rows of the full pass, before exponentials are cut: causal,
-     over the last W rows, or in chunks of M, with a state of no more rows than the newest one sees;
+     over the last W rows, in chunks of M, or both, with a state of no more rows than the newest one sees;
    - the online form, with a running maximum, sum and output, gives the same (our kernel does not use it);
    - weights of 0 past the diagonal change nothing. (That values must be finite there: MaskTimesZero.v.)
    Over the real numbers. Pooled maps are Pooling.v's. Factors and biases are part of a logit, but where rows
    are read one by one logits are scale q . k alone: tables by distance are not covered there. The model's
    state is what the newest row sees. The kernel's has room for a whole chunk or sequence, under a window for
-   2 W rows, W rounded up to a multiple of 96, and masks those out of sight. Not covered: a window within chunks
-   read row by row, caps, sinks, sigmoid scores, a NaN among the logits.
+   2 W rows, W rounded up to a multiple of 96, and masks those out of sight. Not covered: caps, sinks, sigmoid
+   scores, a NaN among the logits.
    Kernel: attention.c (attention_fwd, attention_push), attention_rows.h (softmax_row, softmax_row_again,
    triangle_times).
    Tested on floats in test_attention.c, test_vectors.c. *)
@@ -469,15 +469,22 @@ Proof.
 Qed.
 End States.
 
-(* Causal attention, over the last W rows, and within chunks of M rows. *)
+(* Causal attention, over the last W rows, within chunks of M rows, and over the last W rows of a chunk. *)
 Theorem modes_see_themselves_and_forget :
   sees_itself_and_forgets (fun _ => O) /\
   (forall W, (0 < W)%nat -> sees_itself_and_forgets (fun i => S i - W)%nat) /\
-  (forall M, (0 < M)%nat -> sees_itself_and_forgets (fun i => i / M * M)%nat).
+  (forall M, (0 < M)%nat -> sees_itself_and_forgets (fun i => i / M * M)%nat) /\
+  (forall W M, (0 < W)%nat -> (0 < M)%nat ->
+     sees_itself_and_forgets (fun i => Nat.max (i / M * M) (S i - W))).
 Proof.
-  unfold sees_itself_and_forgets. repeat split; try lia.
-  - rewrite Nat.mul_comm. apply Nat.mul_div_le. lia.
-  - apply Nat.mul_le_mono_r, Nat.div_le_mono; lia.
+  assert (Chunk : forall M, (0 < M)%nat -> sees_itself_and_forgets (fun i => i / M * M)%nat).
+  { intros M HM i. split.
+    - rewrite Nat.mul_comm. apply Nat.mul_div_le. lia.
+    - apply Nat.mul_le_mono_r, Nat.div_le_mono; lia. }
+  split; [| split; [| split; [exact Chunk |]]]; unfold sees_itself_and_forgets in *.
+  - lia.
+  - lia.
+  - intros W M HW HM i. destruct (Chunk M HM i). lia.
 Qed.
 
 (* ---- The online form ---- *)
