@@ -302,7 +302,28 @@ test("a state's odds of each sequence are what its answers say", () => {
         for (const [i, odds] of state.odds(b).entries())
             near(odds, raised[i] / sum(raised), 1e-5, `the odds of ${i} in sequence ${b}`);
     }
-    run.close();
+    const copy = state.copy();
+    run.close(); // and with it its states
+    for (const each of [state, copy]) assert.throws(() => each.push([3, 9]), /closed/);
+});
+
+test('a config as an object: true and false, lists, and a value with ~ in it', () => {
+    const given = {
+        mixers: ['cat', 'attention'],
+        blocks: 2,
+        task: 'charlm',
+        text: 'a~b&c',
+        fast: true,
+        recompute: false,
+    };
+    const [one, ...more] = lab.values(given);
+    assert.equal(more.length, 0);
+    const { mixers, text, fast, recompute } = one;
+    assert.deepEqual(
+        { mixers, text, fast, recompute },
+        { mixers: 'cat,attention', text: 'a~b&c', fast: '1', recompute: '0' },
+    );
+    assert.equal(lab.values({ recompute: true })[0].recompute, '1');
 });
 
 test('samples have 2^53 numbers: one beyond 2^32 is none of those before', () => {

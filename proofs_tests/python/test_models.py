@@ -126,8 +126,10 @@ def test_checkpoints_and_configs(tmp_path):
     fresh.load_state_dict(st.weights(tmp_path / "a.st"))
     assert torch.equal(fresh(tokens), st.Model(run.save())(tokens)) and not torch.equal(fresh(tokens), before)
     assert st.weights(run).keys() == fresh.state_dict().keys()
-    # the module's weights are its own
+    # the module's weights are its own, and those that were handed out copies
+    held, kept = st.weights(run), run.tensors["head"].copy()
     run.step(2)
+    assert (held["head"].numpy() == kept).all() and (run.tensors["head"] != kept).any()
     assert torch.equal(fresh(tokens), st.Model(tmp_path / "a.st")(tokens))
     mixer = st.Mixer(run)
     assert set(mixer.state_dict()) == {"w_q", "w_k", "w_v", "w_o", "filter_q", "filter_k", "filter_v"} & set(

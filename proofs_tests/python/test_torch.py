@@ -279,6 +279,127 @@ def test_states_in_parts_are_the_whole():
     assert torch.allclose(start.grad, decay[..., None, None].expand_as(start), rtol=1e-4) and not q.grad.any()
 
 
+@pytest.mark.parametrize("rule", ["gla", "delta", "lstm", "gru"])
+def test_gradients_flow_through_a_state(rule):
+    """Two parts, the second from the first one's last state: every gradient is that of the whole."""
+    if rule in ("lstm", "gru"):
+        z, u, bias = T(3, 40, 12 if rule == "lstm" else 9), T(3, 12 if rule == "lstm" else 9), T(9)
+        rows, weights, time = [z], [u] if rule == "lstm" else [u, bias], 1
+        function = lambda x, w, start: getattr(st, rule)(x[0], *w, start)
+        start = T(3, 2, 3) if rule == "lstm" else T(3, 3)
+    else:
+        q, k, v = T(3, 2, 3, 40, 8).unbind(0)
+        k = torch.nn.functional.normalize(k, dim=-1)
+        rows, weights, time, start = [q, k, v, torch.rand(2, 3, 40), -torch.rand(2, 3, 40)], [], 2, T(2, 3, 8, 8)
+        if rule == "gla":
+            function = lambda x, w, s: st.gated_linear_attention(*x[:3], x[4], x[3], s)
+        else:
+            function = lambda x, w, s: st.gated_delta_rule(*x, s)
+    leaves = [t.requires_grad_() for t in (*rows, *weights, start)]
+    y, last = function(rows, weights, start)
+    a, state = function([t.narrow(time, 0, 17) for t in rows], weights, start)
+    b, end = function([t.narrow(time, 17, 23) for t in rows], weights, state)
+    dy, dlast = torch.randn_like(y), torch.randn_like(last)
+    whole = torch.autograd.grad((y, last), leaves, (dy, dlast))
+    parts = torch.autograd.grad((torch.cat((a, b), time), end), leaves, (dy, dlast))
+    for one, two in zip(whole, parts):
+        assert one.any() and (one - two).abs().max() <= 1e-4 * one.abs().max()
+
+
+def test_states_by_rows_of_heads():
+    """layout="blhd", also as parts of one projection: the numbers of "bhld"."""
+    q, k, v = (t.transpose(1, 2) for t in T(2, 19, 3, 3, 8).unbind(2))  # [B][H][L][d]
+    k, beta, g = torch.nn.functional.normalize(k, dim=-1), torch.rand(2, 3, 19), -torch.rand(2, 3, 19)
+    for function in (st.gated_linear_attention, st.gated_delta_rule):
+        rest = (g, beta) if function is st.gated_linear_attention else (beta, g)
+        leaves = [t.detach().clone().requires_grad_() for t in (q, k, v, *rest)]
+        y, last = function(*leaves)
+        turned = [t.transpose(1, 2) for t in leaves]
+        for given in (turned, [t.contiguous() for t in turned]):
+            z, end = function(*given, layout="blhd")
+            assert torch.allclose(z.transpose(1, 2), y, atol=1e-6) and torch.allclose(end, last, atol=1e-6)
+            dy = torch.randn_like(y)
+            slopes = torch.autograd.grad(y, leaves, dy, retain_graph=True)
+            for a, b in zip(torch.autograd.grad(z, leaves, dy.transpose(1, 2), retain_graph=True), slopes):
+                assert (a - b).abs().max() <= 1e-5 * b.abs().max()
+    z = st.taylor_attention(*(t.transpose(1, 2) for t in (q, k, v)), layout="blhd")
+    assert torch.allclose(z.transpose(1, 2), st.taylor_attention(q, k, v), atol=1e-5)
+
+
+def test_settings_that_have_another_value():
+    """A scale, an epsilon, norm_v: each by what it says."""
+    q, k, v, x = *T(3, 2, 3, 19, 8).unbind(0), T(2, 9, 8)
+    k, beta = torch.nn.functional.normalize(k, dim=-1), torch.rand(2, 3, 19)
+    times = 0.3 * 8**0.5  # from 1 / sqrt(d) to 0.3
+    for function in (st.attention, lambda *t, **how: st.attention(t[0], t[1][:, :1], t[2][:, :1], **how)):
+        assert torch.allclose(function(q, k, v, scale=0.3), function(times * q, k, v), atol=1e-5)
+    by_rows = [t.transpose(1, 2).flatten(2) for t in (q, k, v)]
+    how = dict(heads=3, layout="bld")
+    right = st.attention(times * by_rows[0], *by_rows[1:], **how)
+    assert torch.allclose(st.attention(*by_rows, scale=0.3, **how), right, atol=1e-5)
+    for function in (st.gated_linear_attention, lambda *t, **how: st.gated_delta_rule(*t, beta, **how)):
+        assert torch.allclose(function(q, k, v, scale=0.3)[0], function(times * q, k, v)[0], atol=1e-5)
+    sums = st.linear_attention(q, k, v)
+    for eps in (1e-5, 0.5):
+        right = sums * torch.rsqrt(sums.pow(2).mean(-1, keepdim=True) + eps)
+        assert torch.allclose(st.linear_attention(q, k, v, normaliser="rms", eps=eps), right, atol=1e-5)
+    wq, wk, wv, wo, f = *T(4, 8, 8).unbind(0), T(2, 3)
+    v = torch.cat([st.unit_rows(st.conv1d(x, f[h : h + 1])) @ wv[:, 4 * h : 4 * h + 4] for h in range(2)], -1)
+    filtered = [st.conv1d(x @ w, f) for w in (wq, wk)]
+    right = st.attention(*filtered, v, heads=2, layout="bld") @ wo
+    assert torch.allclose(st.cat_attention(x, wq, wk, wv, wo, f, f, f, heads=2, norm_v=True), right, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_by_threads(name, monkeypatch):
+    """A share of the sequences each: the bits of all of them at once, forward and backward."""
+    function, tensors, named = next(call for call in called(name) if call[1][0].requires_grad)
+    found = []
+    y = function(*tensors, **named)
+    assert len(y) > 1
+    dy = torch.randn_like(y)
+    try:
+        for few, threads in ((1 << 60, 1), (0, 3)):
+            monkeypatch.setattr(_call, "FEW", few)
+            st.set_threads(threads)
+            leaves = [t.detach().clone().requires_grad_() for t in tensors]
+            y = function(*leaves, **named)
+            found.append([y, *torch.autograd.grad(y, leaves, dy, allow_unused=True)])
+    finally:
+        st.set_threads(None)
+    for a, b in zip(*found):
+        assert a is b is None or torch.equal(a, b)
+
+
+def test_parts_of_a_projection_and_states_by_threads(monkeypatch):
+    x, z, u, start = T(3, 9, 96), T(3, 9, 12), T(3, 12), T(3, 2, 3)
+    q, state = T(3, 9, 2, 4), T(3, 2, 4, 4)
+    found = []
+    try:
+        for few, threads in ((1 << 60, 1), (0, 3)):
+            monkeypatch.setattr(_call, "FEW", few)
+            st.set_threads(threads)
+            y = st.attention(*x.chunk(3, -1), heads=4, layout="bld")
+            found.append((y, *st.lstm(z, u, start), *st.gated_linear_attention(q, q, q, start=state, layout="blhd")))
+    finally:
+        st.set_threads(None)
+    assert all(torch.equal(a, b) for a, b in zip(*found))
+
+
+def test_rows_that_overlap_in_memory():
+    """q and k the same half of a projection, v the other: gradients have room of their own."""
+    x = T(2, 9, 32)
+    q, v = x.chunk(2, -1)
+    right = [t.contiguous().requires_grad_() for t in (q, q, v)]
+    mine = [q.requires_grad_(), q.view(q.shape), v.requires_grad_()]
+    y, want = (st.attention(*t, heads=4, layout="bld") for t in (mine, right))
+    assert torch.equal(y, want)
+    dy = torch.randn_like(y)
+    dq, dv = torch.autograd.grad(y, (q, v), dy)
+    a, b, c = torch.autograd.grad(want, right, dy)
+    assert torch.allclose(dq, a + b, atol=1e-5) and torch.allclose(dv, c, atol=1e-5)
+
+
 def test_shared_and_unused_inputs():
     q = torch.randn(1, 2, 9, 4, requires_grad=True)
     st.attention(q, q, q).sum().backward()
