@@ -1026,6 +1026,8 @@ test('compare: kinds of numbers, shapes, NaN', () => {
     const dir = newFolder({
         f8: { shape: [2], data: [1, 65504] },
         f2: { shape: [2], data: [0x3c00, 0x7bff], dtype: '<f2' },
+        tiny: { shape: [2], data: [2 ** -24, -1023 * 2 ** -24] },
+        tiny2: { shape: [2], data: [0x0001, 0x83ff], dtype: '<f2' },
         f4: { shape: [2], data: [1, 65504], dtype: '<f4' },
         i4: { shape: [2], data: [1, 65504], dtype: '<i4' },
         j4: { shape: [2], data: [1, 65505], dtype: '<i4' },
@@ -1040,6 +1042,8 @@ test('compare: kinds of numbers, shapes, NaN', () => {
     assert.match(pair('f4', 'f8').stdout, /judged as f32/);
     assert.equal(pair('i4', 'i4').status, 0);
     assert.equal(pair('j4', 'i4').status, 1);
+    for (const more of [[], ['--ulp', '9']]) assert.equal(pair('j4', 'i4', '--bf16', ...more).status, 1);
+    assert.match(pair('tiny2', 'tiny').stdout, /equal in every number/);
     assert.equal(pair('nan', 'f8', '--tol', '1e300').status, 1);
     assert.equal(pair('nan', 'nan').status, 1);
     assert.equal(pair('none', 'none').status, 2); // nothing is compared
