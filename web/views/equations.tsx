@@ -81,6 +81,25 @@ function useSteps(text: string) {
     return { ...known, current: known.of === text };
 }
 
+const SETTLED = 2000; // milliseconds after which nothing above it grows any more
+/** To the top of the screen, and kept there while what stands above still grows, unless the visitor moves. */
+function bring(one: HTMLElement): void {
+    const moves = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
+    let timer = 0;
+    const end = () => {
+        grown.disconnect();
+        clearTimeout(timer);
+        moves.forEach((move) => removeEventListener(move, end));
+    };
+    const grown = new ResizeObserver(() => {
+        one.scrollIntoView({ block: 'start', behavior: still() ? 'auto' : 'smooth' });
+        clearTimeout(timer);
+        timer = window.setTimeout(end, SETTLED);
+    });
+    grown.observe(one.parentElement!); // (tells its size at once)
+    moves.forEach((move) => addEventListener(move, end, { passive: true }));
+}
+
 export default function Equations() {
     useEffect(() => editing(STARTS[0]!), []);
     const asked = config.value;
@@ -94,7 +113,7 @@ export default function Equations() {
     useEffect(() => {
         if (!shown.current || !race.current) return;
         shown.current = false;
-        race.current.scrollIntoView({ block: 'nearest', behavior: still() ? 'auto' : 'smooth' });
+        bring(race.current);
     });
     return (
         <div class="equations" data-state={!current ? 'asking' : fault ? 'wrong' : 'right'}>

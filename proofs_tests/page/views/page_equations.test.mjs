@@ -13,6 +13,7 @@ import {
     eventually,
     hash,
     onPage,
+    pause,
     prefer,
     press,
     reload,
@@ -194,6 +195,41 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     assert.match((await runs(page))[1].config, /mixer=equations/);
     assert.match(await inside(page, '.cm-content'), /filter_v/);
 });
+
+onPage(
+    'what was asked to train stands whole on the screen, and leaves alone who scrolls on',
+    HASH,
+    {},
+    async (page) => {
+        await page.setViewport({ width: 1280, height: 800 });
+        await state(page, 'right');
+        await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+        const charts = () =>
+            page.$$eval('.equations-race figure', (all) =>
+                all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]),
+            );
+        await press(page, 'Train this');
+        await allDone(page);
+        // (Its check and what it remembers come later, and push it down.)
+        await page.waitForSelector('.equations-check .holds');
+        await page.waitForSelector('.equations-race .chart canvas');
+        for (let still = 0, last = ''; still < 6; await pause(100)) {
+            const now = String(await charts());
+            still = now === last ? still + 1 : 0;
+            last = now;
+        }
+        const found = await charts();
+        assert.equal(found.length, 2);
+        for (const [top, bottom] of found)
+            assert.ok(top >= 0 && bottom <= 800, `a chart from ${top} to ${bottom} of 800 px`);
+        await page.mouse.wheel({ deltaY: -400 });
+        await pause(300);
+        const left = await page.evaluate(() => scrollY);
+        await page.$eval('.equations', (one) => (one.style.paddingBottom = '40px'));
+        await pause(300);
+        assert.ok(Math.abs((await page.evaluate(() => scrollY)) - left) <= 1);
+    },
+);
 
 test('the same in Firefox', { skip: findFirefox().why || skip, timeout: MOST }, async () => {
     const lab = await launch(at('dist'), 'firefox');
