@@ -299,7 +299,40 @@ onPage(
                 assert.ok(i === 0 || named[i - 1].box.right <= box.left + 1, JSON.stringify(named));
             }
         });
+        // So those about the token that is pointed at stand below, for an eye and a thumb.
+        const near = () =>
+            page.$$eval('.flow-near button', (all) =>
+                all.map((one) => ({
+                    says: one.ariaLabel,
+                    pointed: one.ariaPressed === 'true',
+                    sides: [one.offsetWidth, one.offsetHeight],
+                    type: parseFloat(getComputedStyle(one.lastChild).fontSize),
+                })),
+            );
+        const pointedOut = async () => Number((await text(page, '.flow-token output')).split(':')[0]);
+        for (const press of [6, 0, 3]) {
+            await (await page.$$('.flow-near button'))[press].click();
+            await eventually(async () => {
+                const all = await near();
+                assert.equal(all.length, 7);
+                for (const { sides, type } of all) {
+                    assert.ok(Math.min(...sides) >= 44, `${sides} px`);
+                    assert.ok(type >= 15, `letters of ${type} px`);
+                }
+                const at = all.filter(({ pointed }) => pointed);
+                assert.equal(at.length, 1);
+                assert.equal(at[0].says, `Token ${await text(page, '.flow-token output')}`);
+            });
+        }
+        const before = await pointedOut();
+        await (await page.$$('.flow-near button'))[5].click();
+        await eventually(async () => assert.equal(await pointedOut(), before + 2));
         await fitsEverySize(page, 'flow');
+        assert.deepEqual(
+            await page.$$eval('.flow-near', (all) => all.filter((one) => one.checkVisibility()).length),
+            0,
+            'not where boxes are wide',
+        );
         await isAccessible(page);
     },
 );

@@ -23,7 +23,7 @@ import {
     StageView,
     Cells,
 } from './flow_stages.tsx';
-import { Tokens } from './flow_tokens.tsx';
+import { Near, Tokens } from './flow_tokens.tsx';
 import { impulse } from './impulse.ts';
 import { find } from './learnt.tsx';
 import { questionsOf } from './sample.tsx';
@@ -182,11 +182,21 @@ function Input(props: {
     return (
         <Part title="Tokens" says={saidOf(sample.tokens !== null, answersEachRow(sample))}>
             {sample.tokens ? (
-                <Band {...band} height={24} label="The tokens of the sequence">
-                    {(places) => (
-                        <Tokens places={places} name={name} picture={picture} row={band.row} at={at} />
-                    )}
-                </Band>
+                <>
+                    <Band {...band} height={24} label="The tokens of the sequence">
+                        {(places) => (
+                            <Tokens places={places} name={name} picture={picture} row={band.row} at={at} />
+                        )}
+                    </Band>
+                    <Near
+                        length={sample.length}
+                        name={name}
+                        picture={picture}
+                        row={band.row}
+                        at={at}
+                        point={band.point}
+                    />
+                </>
             ) : (
                 sample.values && (
                     <Cells

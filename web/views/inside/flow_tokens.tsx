@@ -85,3 +85,40 @@ export function Tokens(props: Props) {
         </g>
     );
 }
+
+const NEAR = 7;
+/** On a phone the boxes are too narrow for an eye and a thumb: those about the token that is pointed at, in
+ * its middle where the sequence goes on to both sides. */
+export function Near({
+    length,
+    name,
+    picture,
+    row,
+    at,
+    point,
+}: Omit<Props, 'places'> & { length: number; point: (at: number) => void }) {
+    const from = Math.max(0, Math.min(length - NEAR, at - (NEAR - 1) / 2));
+    return (
+        <div class="flow-near" role="group" aria-label="The tokens nearby">
+            {Array.from({ length: Math.min(NEAR, length) }, (_, k) => from + k).map((i) => (
+                <button
+                    key={i}
+                    type="button"
+                    class={i === row ? 'asks' : ''}
+                    aria-pressed={i === at}
+                    aria-label={`Token ${i}: ${name(i)}`}
+                    onClick={() => point(i)}
+                >
+                    <span class="place">{i}</span>
+                    {picture(i) ? (
+                        <svg viewBox="-10 -10 20 20" aria-hidden="true">
+                            {picture(i)}
+                        </svg>
+                    ) : (
+                        <span>{name(i)}</span>
+                    )}
+                </button>
+            ))}
+        </div>
+    );
+}
