@@ -20,7 +20,7 @@ const FILLED = {
     experiment: ['.tokens .question', '.chart canvas', '.numbers tbody td'],
     inside: ['.tokens .question', '.map-frame canvas', '.plots figcaption'],
     length: ['.chart.tall canvas', '.at-lengths td'],
-    digits: ['.reading canvas', '.saliency canvas', '.confusion tbody td'],
+    digits: ['.reading canvas', '.saliency canvas', '.confusion:not(.empty) tbody td'],
     write: ['.write-text span', '.likeliest'],
 };
 const OWN = {

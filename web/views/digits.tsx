@@ -24,6 +24,7 @@ import { Transport } from './frame/transport.tsx';
 import '../styles/views/digits.css';
 
 const EVERY = 250; // milliseconds between two looks
+const SOON = 20; // steps after which the confusion matrix is counted first
 
 const chosen = signal(0);
 const fit = signal<Fitted | null>(null);
@@ -101,16 +102,26 @@ function Readers({ entry, readers }: { entry: Entry; readers: readonly Entry[] }
 }
 
 function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] }) {
+    const { ticket } = entry;
     useSeen(entry);
     const [counted, tabulate] = useState<(Counted & { of: Entry }) | null>(null);
     const table = counted?.of === entry ? counted : null;
     const count = async () => {
         const found = await confusionOf(entry, 1024);
-        if (found) {
-            tabulate({ ...found, of: entry });
-            said.value = 'The confusion matrix is counted.';
-        }
+        if (found) tabulate({ ...found, of: entry });
     };
+    // The view's own models are counted by themselves, each time that they have learnt twice as long.
+    useEffect(() => {
+        let [counting, due] = [false, SOON];
+        return effect(() => {
+            const { step, status } = entry.live.value;
+            const done = status === 'done';
+            if (!areOwn.value || counting || !due || !(done || step >= due)) return;
+            counting = true;
+            due = done ? 0 : 2 * step;
+            void count().finally(() => (counting = false));
+        });
+    }, [ticket]);
     const { values, live } = entry;
     const shown = told.value?.ticket === entry.ticket ? told.value : null;
     const now = shown && !('problem' in shown.answer) ? shown.answer : null;
@@ -155,7 +166,14 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                 </section>
                 <section aria-labelledby="confusion-title" data-picture="Confusion matrix">
                     <h3 id="confusion-title">Confusion matrix</h3>
-                    <Confusion counts={table?.counts ?? null} step={table?.step ?? null} count={count} />
+                    <Confusion
+                        counts={table?.counts ?? null}
+                        step={table?.step ?? null}
+                        count={async () => {
+                            await count();
+                            said.value = 'The confusion matrix is counted.';
+                        }}
+                    />
                 </section>
                 <MnistFiles readers={readers} />
             </div>

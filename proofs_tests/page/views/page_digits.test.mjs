@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import {
     allReady,
     browser,
+    counts,
     fileChooser,
     eventually,
     goto,
@@ -16,6 +17,7 @@ import {
     runs,
     says,
     stopped,
+    text,
     until,
 } from '../testing.mjs';
 
@@ -135,16 +137,17 @@ onPage('the confusion matrix counts 1,024 held-out images', DIGITS, {}, async (p
     await allReady(page);
     await until(page, () => globalThis.seqmix.runs()[0].step > 60);
     await stopped(page);
+    await counts(page, '.confusion.empty tbody td', 100); // its place is not left blank
     await press(page, 'Count');
-    await until(page, () => document.querySelectorAll('.confusion tbody td').length === 100);
-    const counts = await page.$$eval('.confusion tbody td', (all) =>
+    await until(page, () => document.querySelectorAll('.confusion:not(.empty) tbody td').length === 100);
+    const taken = await page.$$eval('.confusion tbody td', (all) =>
         all.map((one) => Number(one.textContent)),
     );
     assert.equal(
-        counts.reduce((a, b) => a + b, 0),
+        taken.reduce((a, b) => a + b, 0),
         1024,
     );
-    const right = counts.filter((_, i) => i % 11 === 0).reduce((a, b) => a + b, 0);
+    const right = taken.filter((_, i) => i % 11 === 0).reduce((a, b) => a + b, 0);
     await says(page, '[aria-labelledby=confusion-title]', new RegExp(`${right} of 1024`));
     assert.ok(right > 400, `${right} right`);
 });
@@ -225,6 +228,14 @@ onPage(
         );
         const tall = await page.$eval('.answer-large', (one) => one.getBoundingClientRect().height);
         assert.equal(tall, 100);
+        // What they take for what is counted by itself, again as they learn.
+        const counted = async () =>
+            Number(
+                /At step (\d+): \d+ of 1024/.exec(await text(page, '[aria-labelledby=confusion-title]'))[1],
+            );
+        const first = await eventually(counted);
+        assert.ok(first >= 20);
+        await eventually(async () => assert.ok((await counted()) >= 2 * first));
         const steps = () => page.$eval('.own-course .number', (one) => one.textContent);
         await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar!view=about'));
         await until(page, () => !document.querySelector('.own-course'));

@@ -12,30 +12,29 @@ export function Confusion({ counts, step, count }: Props) {
             {counts ? 'Count again' : 'Count'}
         </button>
     );
-    if (!counts)
-        return (
-            <>
-                <p class="say">
-                    1,024 held-out images: rows are what they show, columns what the run answers.
-                </p>
-                {button}
-            </>
-        );
-    const total = counts.flat().reduce((a, b) => a + b, 0);
-    const right = counts.reduce((sum, row, i) => sum + (row[i] ?? 0), 0);
+    const digits = [...Array(10).keys()];
+    const rows = counts ?? digits.map(() => digits.map(() => 0)); // a frame without counts at first
+    const total = rows.flat().reduce((a, b) => a + b, 0);
+    const right = rows.reduce((sum, row, i) => sum + (row[i] ?? 0), 0);
     return (
         <>
             <p class="say">
-                At step {step}: <b class="number">{right}</b> of {total} held-out images right. Rows are what
-                they show, columns what the run answers.
+                {counts ? (
+                    <>
+                        At step {step}: <b class="number">{right}</b> of {total} held-out images right. Rows
+                        are what they show, columns what the run answers.
+                    </>
+                ) : (
+                    '1,024 held-out images: rows are what they show, columns what the run answers.'
+                )}
             </p>
             <div class="scroll" role="region" aria-label="Digits shown and answered" tabIndex={0}>
-                <table class="confusion">
+                <table class={`confusion${counts ? '' : ' empty'}`}>
                     <caption class="unseen">How often each digit was taken for which</caption>
                     <thead>
                         <tr>
                             <td />
-                            {counts.map((_, digit) => (
+                            {rows.map((_, digit) => (
                                 <th key={digit} scope="col">
                                     {digit}
                                 </th>
@@ -43,7 +42,7 @@ export function Confusion({ counts, step, count }: Props) {
                         </tr>
                     </thead>
                     <tbody>
-                        {counts.map((row, digit) => {
+                        {rows.map((row, digit) => {
                             const sum = row.reduce((a, b) => a + b, 0);
                             return (
                                 <tr key={digit}>
