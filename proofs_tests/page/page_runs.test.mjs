@@ -354,6 +354,14 @@ onPage(
         );
         assert.equal((await runs(page))[0].step, 0, 'nothing is taken up without being asked for');
         await says(page, '[aria-label="Your last visit"]', new RegExp(`to step ${step}`));
+        // It does not push the chart below the fold.
+        for (const width of [390, 768, 1280]) {
+            await page.setViewport({ width, height: 800 });
+            await eventually(async () => {
+                const top = await page.$eval('.race .chart', (one) => one.getBoundingClientRect().top);
+                assert.ok(top + (await page.evaluate(() => scrollY)) <= 420, `${top} px at ${width}`);
+            });
+        }
         await press(page, 'Continue');
         await until(page, () => globalThis.seqmix.runs()[0].step > 40 && globalThis.seqmix.runs()[0].digest);
         const [resumed] = await runs(page);

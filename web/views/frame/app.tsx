@@ -27,10 +27,12 @@ export function App() {
                 Skip to the content
             </a>
             <Header />
-            <Tabs />
+            <div class="below-header">
+                <Tabs />
+                <Offer />
+            </div>
             <main id="main" tabIndex={-1}>
                 <Notice />
-                <Offer />
                 <OpenView />
             </main>
             <Footer />

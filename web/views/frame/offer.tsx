@@ -13,16 +13,16 @@ export function Offer() {
     const now = offer.value;
     if (!now) return null;
     return (
-        <div class="notice" role="region" aria-label="Your last visit">
+        <div class="offer" role="region" aria-label="Your last visit">
             <p>
-                Your last visit ({ago(now.when)}) trained {now.runs === 1 ? 'a run' : `${now.runs} runs`} to
-                step {now.steps}.
+                Last visit ({ago(now.when)}): {now.runs === 1 ? 'a run' : `${now.runs} runs`}, to step{' '}
+                {now.steps}.
             </p>
             <button type="button" class="primary" onClick={takeUp}>
                 Continue
             </button>
             <button type="button" onClick={forget}>
-                Discard it
+                Discard
             </button>
         </div>
     );
