@@ -128,7 +128,8 @@ export function papers(all = tables()) {
         targets: targets(all),
         tables: all.map((table) => ({
             ...{ name: table.name, source: table.source, title: table.title, setting: table.setting },
-            ...{ measure: table.measure, paperIn: table.paper_in, seeds: table.seeds },
+            ...{ measure: table.measure, paperIn: table.paper_in },
+            ...{ paperOn: table.paper_on, seeds: table.seeds },
             ...{ hours: table.hours, spent: table.spent },
             rows: table.rows.map((row) => {
                 const own = row.ours?.rate ? configOf(table, row, false) : null;

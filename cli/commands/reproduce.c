@@ -153,6 +153,10 @@ static void put_asked_for(FILE *to, const reproduction *t) {
     put(to, "quick", t->quick);
     put(to, "quick_rate", t->quick_rate);
     put(to, "paper_in", t->paper_in ? t->paper_in : t->measure);
+    if (t->paper_on)
+        put(to, "paper_on", t->paper_on);
+    else
+        fputs(",\"paper_on\":null", to);
     fputs(",\"rows\":[", to);
     for (const reproduced_row *row = t->rows; row->name; row++) {
         if (row != t->rows) putc(',', to);

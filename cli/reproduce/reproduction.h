@@ -30,6 +30,7 @@ typedef struct {
     const reproduced_row *rows;
     const reproduced_claim *claims;
     const char *paper_in; // what the numbers of the paper are; NULL: the same as `measure`
+    const char *paper_on; // what they are measured on, where that is another task; NULL: on this one
 } reproduction;
 
 extern const reproduction reproductions[]; // ends with a name of NULL

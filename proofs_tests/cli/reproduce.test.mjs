@@ -214,7 +214,10 @@ const stored = known().filter(({ name }) => read(name));
 const better = (measure, a, b) => (measure === 'bits' ? a < b : a > b);
 
 test('a statement is what the paper prints: the row that should be ahead has the better number there', () => {
-    for (const { name, rows, claims, paper_in } of known())
+    for (const { name, rows, claims, setting, paper_in, paper_on } of known()) {
+        // (Of another task only where the prose names it, too.)
+        assert.equal(/The paper('s column is| has )/.test(setting), paper_on !== null, name);
+        assert.ok(paper_on === null || setting.includes(paper_on), name);
         for (const { claim, better: ahead, worse } of claims) {
             const printed = (of) => rows.find(({ row }) => row === of).paper;
             const a = printed(ahead);
@@ -224,6 +227,7 @@ test('a statement is what the paper prints: the row that should be ahead has the
             const right = paper_in === 'perplexity' ? a < b : a > b;
             assert.ok(right, `${name}: ${claim}: the paper prints ${a} and ${b}`);
         }
+    }
 });
 
 test('what is stored is of the tables of today, its rates and verdicts follow from its values', () => {

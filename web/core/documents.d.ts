@@ -94,6 +94,8 @@ declare module 'virtual:papers' {
         measure: string;
         /** What the paper's numbers are. */
         paperIn: string;
+        /** What they are measured on, where that is another task than ours. */
+        paperOn: string | null;
         seeds: number;
         /** Of one core: what it takes, and what it took (null: not run). */
         hours: number;

@@ -162,14 +162,12 @@ function scalesOf(table: Table): Scales | null {
     const ours = table.rows.flatMap(({ ours }) => (ours ? [ours.least, ours.most] : []));
     const theirs = table.rows.flatMap(({ paper }) => (paper !== null && comparable(table) ? [paper] : []));
     if (!ours.length && !theirs.length) return null;
-    if (otherTask(table) && ours.length && theirs.length)
+    if (table.paperOn && ours.length && theirs.length)
         return { ours: scaleOf(ours, 0, 54), theirs: scaleOf(theirs, 62, 100) };
     const both = scaleOf([...ours, ...theirs], 0, 100);
     return { ours: both, theirs: both };
 }
 const marksOf = ({ ends }: Scale) => ticks(...ends);
-/** What the paper's numbers are of, where that is another task than ours. */
-const otherTask = ({ setting }: Table) => /The paper.s column is its (.+?)\./.exec(setting)?.[1];
 
 function Axes({ table, ours, theirs }: Scales & { table: Table }) {
     const two = ours !== theirs;
@@ -192,7 +190,7 @@ function Axes({ table, ours, theirs }: Scales & { table: Table }) {
                             >
                                 {scale === ours
                                     ? table.title.split(': ').at(-1)
-                                    : `the paper: ${otherTask(table)}`}
+                                    : `the paper: ${table.paperOn}`}
                             </text>
                         )}
                     </g>
@@ -226,8 +224,8 @@ function RowView({ table, row, scales }: RowOf) {
     const title = ours
         ? `rate ${ours.rate}${ours.end ? ', an end of those tried' : ''}, ${counted(ours.weights)} weights`
         : undefined;
-    const other = otherTask(table);
-    const theirs = paper === null ? '' : `, the paper ${paper}${other ? ` on its ${other}` : ''}`;
+    const theirs =
+        paper === null ? '' : `, the paper ${paper}${table.paperOn ? ` on its ${table.paperOn}` : ''}`;
     const easily = `train easy form of ${name}: ${table.source}, ${table.title}`;
     return (
         <li class="rerun-row">
