@@ -35,7 +35,7 @@ import { nameOf } from './wording.ts';
 const PACE: Record<Speed, number> = { slow: 4, gentle: 24, full: Infinity }; // steps a second
 
 /** Do what the address says. A wrong one is reported, and what was there stays. */
-function obey(): void {
+function takeAddress(): void {
     const address = readAddress(location.hash);
     const text = address.config || LESSON.config;
     const { seeds, view: before } = view.value;
@@ -80,7 +80,7 @@ export function dismiss(): void {
 export function start(loaded: Lab): void {
     connect(loaded, new Pool(loaded, listener));
     const first = location.hash.length <= 1;
-    if (!first) obey();
+    if (!first) takeAddress();
     if (runs.value.length === 0) {
         const bad = trouble.value; // of the address; the lesson stands in for it and does not hide it
         attempt(() => runsOf(lab(), LESSON.config), 'the change');
@@ -96,7 +96,7 @@ export function start(loaded: Lab): void {
         follow();
     });
     effect(() => pool().tryLengths(measuring.value));
-    addEventListener('hashchange', obey);
+    addEventListener('hashchange', takeAddress);
     let waiting = false; // for the tab to be seen again
     effect(() => {
         if (resting.value) {

@@ -139,7 +139,7 @@ export default function Start() {
     const detail = told(now);
     useEffect(() => {
         if (begun.current && view.peek().view === 'start') setView({ detail });
-        begun.current = true; // the address is not forgotten before it was obeyed
+        begun.current = true; // the address is not written before it was read
     }, [detail]);
     return (
         <div class="start" ref={host}>

@@ -9,7 +9,7 @@ import { Copying } from './theorems/copying.tsx';
 import { Landmarks } from './theorems/landmarks.tsx';
 import { Recall } from './theorems/recall.tsx';
 import { PICTURED } from './theorems/pictured.ts';
-import { obey } from './theorems/settings.ts';
+import { takeAddress } from './theorems/settings.ts';
 import { Triangle } from './theorems/triangle.tsx';
 import { Legend, Unpictured } from './theorems/truth.tsx';
 
@@ -26,7 +26,7 @@ const CONTENTS: readonly (readonly [string, string])[] = [
 export default function Theorems() {
     const [ready, setReady] = useState(false);
     useLayoutEffect(() => {
-        obey();
+        takeAddress();
         setReady(true);
     }, []);
     if (!ready) return null;

@@ -55,7 +55,7 @@ function setting<T>(name: string, fallback: T, kind: Kind<T>): Setting<T> {
     };
 }
 /** Take what the address says; called when the view opens. */
-export function obey(): void {
+export function takeAddress(): void {
     if (!view.value.detail) return;
     fromAddress();
     for (const [name, { signal: s, fallback, kind }] of all) {
