@@ -33,6 +33,26 @@ import {
 
 const { endOfAxis } = await pageModule('charts/axes');
 
+/** At every size the chart of Experiment begins above y = 420. */
+async function chartIsHigh(page) {
+    for (const width of [390, 768, 1280, 1920, 2560]) {
+        await page.setViewport({ width, height: 800 });
+        await eventually(async () => {
+            const top = await page.$eval(
+                '.race .chart',
+                (one) => one.getBoundingClientRect().top + globalThis.scrollY,
+            );
+            assert.ok(top <= 420, `${top} px at ${width}`);
+        });
+    }
+}
+onPage(
+    'the chart stands high at every size, of six runs on two tasks, too',
+    '#preset=count',
+    {},
+    chartIsHigh,
+);
+
 onPage('preset=mission is one press away: three mechanisms on three tasks', RACE, {}, async (page) => {
     await allReady(page);
     await openLesson(page, 'Three mechanisms, three tasks');
@@ -355,13 +375,7 @@ onPage(
         assert.equal((await runs(page))[0].step, 0, 'nothing is taken up without being asked for');
         await says(page, '[aria-label="Your last visit"]', new RegExp(`to step ${step}`));
         // It does not push the chart below the fold.
-        for (const width of [390, 768, 1280]) {
-            await page.setViewport({ width, height: 800 });
-            await eventually(async () => {
-                const top = await page.$eval('.race .chart', (one) => one.getBoundingClientRect().top);
-                assert.ok(top + (await page.evaluate(() => scrollY)) <= 420, `${top} px at ${width}`);
-            });
-        }
+        await chartIsHigh(page);
         await press(page, 'Continue');
         await until(page, () => globalThis.seqmix.runs()[0].step > 40 && globalThis.seqmix.runs()[0].digest);
         const [resumed] = await runs(page);

@@ -114,7 +114,6 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
                     {score.name} {several ? 'held out' : 'on sequences never trained on'}
                 </Heading>
             </figcaption>
-            <Legend of="accuracy" entries={entries} />
             <div class="chart-place">
                 <Chart
                     key={String(regression)}
@@ -139,6 +138,7 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
                 )}
             </div>
             <p class="axis">{AXIS_NAMES[x]}</p>
+            <Legend of="accuracy" entries={entries} />
         </figure>
     );
 }
@@ -166,9 +166,9 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
                 <figcaption>
                     <Heading>Training loss, {regression ? 'squared error' : 'nats'}</Heading>
                 </figcaption>
-                <Legend of="loss" entries={entries} />
                 <Chart kind={loss} curves={ofLoss} entries={entries} label="Training loss" />
                 <p class="axis">{AXIS_NAMES[x]}</p>
+                <Legend of="loss" entries={entries} />
             </figure>
         </section>
     );
