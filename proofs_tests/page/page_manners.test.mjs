@@ -466,6 +466,9 @@ onPage('projector mode: letters of 24 px, the chart or the story alone', RACE, {
     await page.keyboard.press('Escape');
     await counts(page, 'dialog[open]', 0);
     assert.match(await page.evaluate(() => location.hash), /projector=1/, 'Escape closes the sheet alone');
+    // Whoever knows no key sees the way out, however long the page is.
+    const way = await page.$eval('.leave-projector', (one) => one.getBoundingClientRect().toJSON());
+    assert.ok(way.top >= 0 && way.bottom <= 500 && way.right <= 1280, JSON.stringify(way));
     await press(page, 'Leave projector mode (f or Escape)');
     await until(page, () => !/projector/.test(location.hash));
     await page.setViewport({ width: 1280, height: 800 });

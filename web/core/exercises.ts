@@ -27,8 +27,8 @@ export const REACHED = 0.99;
 export const QUESTIONS: Record<Ask, string> = {
     accuracy: 'What percentage of the held-out answers is right at the end? One decimal.',
     digest: 'What are the first eight characters of its digest at the end?',
-    weights: 'How many weights does it have?',
-    first: `At which step were at least ${100 * REACHED} % of the held-out answers right for the first time? 0: never.`,
+    weights: 'How many weights does the model have?',
+    first: `At which step were at least ${100 * REACHED} % of the held-out answers right for the first time? Enter 0 if they never were.`,
     loss: `What is the loss of step ${LOSS_STEP}? Four decimals.`,
 };
 
@@ -41,7 +41,7 @@ export const EXERCISES: readonly Exercise[] = [
     },
     {
         title: 'The price of the filter',
-        text: 'Give attention a filter of three weights on its keys alone. Attention has 8,256 weights: what does the filter cost?',
+        text: 'Give attention a filter of three weights on its keys alone. Attention has 8,256 weights: what does the filter add?',
         config: 'mixer=cat&filters=k&task=mqar&batch=8&rate=0.02&steps=300',
         ask: 'weights',
     },

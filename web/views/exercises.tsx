@@ -27,7 +27,11 @@ export default function Exercises() {
     void news.value;
     const all = exercises.value;
     const { own, answers } = sheet.value;
-    const [typing, type] = useState<number | null>(null); // whose answer is being changed
+    const [typed, type] = useState<Typed>(null);
+    const commit = () => {
+        if (typed) give(typed.i, typed.text);
+        type(null);
+    };
     const given = all.filter((_, i) => answers[i]).length;
     const right = all.filter((one, i) => verdictOf(one, answers[i] ?? '') === true).length;
     const corrected = all.filter((one) => checked(one)?.trained).length;
@@ -40,17 +44,26 @@ export default function Exercises() {
                         one={one}
                         i={i}
                         answer={answers[i] ?? ''}
-                        typing={typing === i}
-                        type={(on) => type(on ? i : null)}
+                        typed={typed?.i === i ? typed.text : null}
+                        type={(text) => type({ i, text })}
+                        commit={commit}
                     />
                 ))}
             </ol>
             <div class="row">
-                <button type="button" class="primary" disabled={!given} onClick={() => correct(all)}>
+                <button
+                    type="button"
+                    class="primary"
+                    disabled={!given && !typed?.text}
+                    onClick={() => {
+                        commit();
+                        correct(all);
+                    }}
+                >
                     Correct the sheet
                 </button>
                 <p role="status">
-                    {corrected && typing === null
+                    {corrected && !typed
                         ? `${right} of ${all.length} right.`
                         : `${given} of ${all.length} answered.`}
                 </p>
@@ -68,15 +81,20 @@ export default function Exercises() {
     );
 }
 
+/** The answer that is being typed, and to which question. */
+type Typed = { i: number; text: string } | null;
+
 interface QuestionOf {
     one: Exercise;
     i: number;
     answer: string;
-    /** The answer is being changed: the verdict on the one before is no longer its own. */
-    typing: boolean;
-    type: (on: boolean) => void;
+    /** What stands in its field while it is typed: the verdict on the answer before is no longer its own. */
+    typed: string | null;
+    type: (text: string) => void;
+    /** It becomes the answer. */
+    commit: () => void;
 }
-function Question({ one, i, answer, typing, type }: QuestionOf) {
+function Question({ one, i, answer, typed, type, commit }: QuestionOf) {
     void news.value;
     const state = checked(one);
     const verdict = verdictOf(one, answer);
@@ -94,13 +112,10 @@ function Question({ one, i, answer, typing, type }: QuestionOf) {
                     type="text"
                     autocomplete="off"
                     maxLength={24}
-                    value={answer}
-                    onInput={() => type(true)}
-                    onBlur={() => type(false)}
-                    onChange={({ currentTarget }) => {
-                        give(i, currentTarget.value);
-                        type(false);
-                    }}
+                    value={typed ?? answer}
+                    onInput={({ currentTarget }) => type(currentTarget.value)}
+                    onChange={commit}
+                    onBlur={commit}
                 />
                 <button
                     type="button"
@@ -118,7 +133,7 @@ function Question({ one, i, answer, typing, type }: QuestionOf) {
                 {state?.status === 'failed' &&
                     `It could not be trained here: ${state.why || 'it was stopped'}.`}
                 {state?.trained &&
-                    !typing &&
+                    typed === null &&
                     (verdict === true ? (
                         <span class="right">✓ Right: {rightAnswer(one)}.</span>
                     ) : verdict === false ? (

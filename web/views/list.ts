@@ -119,7 +119,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Proofs',
         title: 'Papers',
         sentence:
-            'The papers’ tables, trained again: do our dots stand in the order of theirs? Press one to train it here.',
+            'The papers’ tables, trained again: do the rows rank as in the paper? Press a dot to train it here.',
         load: () => import('./papers.tsx'),
     },
     {

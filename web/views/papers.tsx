@@ -179,7 +179,7 @@ function Axes({ table, ours, theirs }: Scales & { table: Table }) {
                     <g key={scale.from}>
                         {marksOf(scale).map((at) => (
                             <text key={at} x={`${across(at, scale)}%`} y="12" text-anchor="middle">
-                                {Number(at.toPrecision(4))}
+                                {Number(at.toPrecision(8))}
                             </text>
                         ))}
                         {two && (

@@ -98,15 +98,17 @@ const native = (config) =>
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line));
+/** Key by key, as a visitor does it, in the place of what stood there; no key is lost. */
 const type = async (page, i, answer) => {
-    await page.$eval(
-        `#exercise-${i}`,
-        (field, answer) => {
-            field.value = answer;
-            field.dispatchEvent(new Event('change', { bubbles: true }));
-        },
-        answer,
-    );
+    const field = await page.$(`#exercise-${i}`);
+    await field.focus();
+    await field.evaluate((one) => one.select());
+    for (const key of answer) {
+        await page.keyboard.type(key);
+        await page.evaluate(() => new Promise(requestAnimationFrame));
+    }
+    assert.equal(await field.evaluate((one) => one.value), answer);
+    await page.keyboard.press('Tab');
 };
 const verdict = (i) => `.exercises li:nth-child(${i + 1}) .verdict`;
 
@@ -171,7 +173,17 @@ onPage(
         await page.keyboard.press('Backspace');
         await says(page, verdict(0), '');
         await says(page, '.exercises > .row [role=status]', '1 of 1 answered.');
+        assert.equal(
+            await page.$eval('#exercise-0', (one) => one.value),
+            (wanted + 0.001).toFixed(4).slice(0, -1),
+        );
         await type(page, 0, wanted.toFixed(4));
         await says(page, verdict(0), `✓ Right: ${wanted.toFixed(4)}.`);
+        // What is still being typed when the sheet is corrected is the answer that is judged.
+        await page.focus('#exercise-0');
+        await page.keyboard.press('End');
+        await page.keyboard.press('Backspace');
+        await page.$eval('.exercises .primary', (one) => one.click());
+        await says(page, verdict(0), /^✗ Not right/);
     },
 );

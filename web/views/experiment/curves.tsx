@@ -128,7 +128,7 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
                             'Cannot be trained: the settings say why.'
                         ) : (
                             <>
-                                Nothing has been trained yet.{' '}
+                                <span>Nothing has been trained yet.</span>
                                 <button type="button" onClick={play}>
                                     Start these runs
                                 </button>

@@ -22,6 +22,8 @@ export function turnProjector(): void {
         : 'Projector mode is off.';
 }
 
+const LEAVE = 'Leave projector mode (f or Escape)';
+
 export function Projector() {
     const on = view.value.projector === 1;
     useLayoutEffect(() => {
@@ -41,8 +43,14 @@ export function Projector() {
     }, [on]);
     if (!on) return null;
     return (
-        <button type="button" class="quiet leave-projector" onClick={turnProjector}>
-            Leave projector mode (f or Escape)
+        <button
+            type="button"
+            class="quiet leave-projector"
+            aria-label={LEAVE}
+            title={LEAVE}
+            onClick={turnProjector}
+        >
+            <span>{LEAVE}</span>
         </button>
     );
 }
