@@ -320,7 +320,7 @@ export function page() {
         '',
         "Of a row alone (*recalls all*): every seed comes as far as the paper's number, to a point; none does; some do.",
         '',
-        '`fast=1` in a config: its digests are those of one instruction set; all others are the same everywhere.',
+        '`fast=1` in a config: a digest is that of the instruction set that trained it; all others are the same everywhere.',
         'The easy forms of `--quick` have `fast=0`: [quick.json](../results/reproduction/quick.json) has the digests that they end in everywhere.',
         'The page shows all this as pictures: Proofs, Papers.',
         'No table of a paper, but from the same machinery: loss against weights and steps, recall against bytes of state, [SCALING.md](SCALING.md).',
