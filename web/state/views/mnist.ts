@@ -52,11 +52,12 @@ export async function take(files: readonly File[]): Promise<string[]> {
             problems.push(`${file.name} cannot be read: ${(error as Error).message}`);
         }
     }
-    use(next);
+    // Kept before it is used: what a run is seen to train on is still here after a reload.
     if (next.size)
         await set(KEY, next).catch(() =>
             problems.push('This browser does not keep them: they will be gone after a reload'),
         );
+    use(next);
     return problems;
 }
 

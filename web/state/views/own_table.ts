@@ -65,9 +65,9 @@ export async function takeTable(file: File): Promise<void> {
             return;
         }
         remember('push');
-        said.value = `${name} was taken: ${summary.rows} rows.`;
         // (A browser that keeps nothing asks again after a reload.)
         await set(KEY, { name, bytes }).catch(() => {});
+        said.value = `${name} was taken: ${summary.rows} rows.`;
     } catch (error) {
         refuse(`${file.name} cannot be read: ${(error as Error).message}`);
     }

@@ -27,8 +27,8 @@ export async function takeText(
         provide(heldText.value);
         return { problem: problem.message };
     }
-    heldText.value = text;
     await set(KEY, text).catch(() => {}); // a browser that keeps nothing asks again after a reload
+    heldText.value = text;
     return { name };
 }
 export function forgetText(): void {
