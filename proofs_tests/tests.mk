@@ -117,7 +117,7 @@ $(call script, report,   cli/report.test.mjs,               $(PROGRAM) proofs_te
 $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix build/torture/failing.so $(if $(HAVE_MPI),build/seqmix-mpi))
 # (every mixer: make test-mpi, a part of make test-all)
 $(call script, mpi,      cli/mpi.test.mjs,                  docs/MPI.md build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
-$(call script, reproduce, cli/reproduce.test.mjs,          $(PROGRAM) scripts/reproduction.mjs docs/REPRODUCTION.md $(wildcard results/reproduction/*) build/seqmix)
+$(call script, reproduce, cli/reproduce.test.mjs,          $(PROGRAM) scripts/reproduction.mjs scripts/quotes.mjs docs/REPRODUCTION.md $(wildcard results/reproduction/*) build/seqmix)
 $(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seqmix)
 $(call script, oracle,   cli/oracle/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
 $(call script, compare_proved, cli/oracle/compare_proved.test.mjs, $(PROGRAM) $(NPY) proofs_tests/rocq/theorems.txt build/seqmix)

@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { QUOTES } from './quotes.mjs';
 
 const root = join(import.meta.dirname, '..');
 const stored = join(root, 'results/reproduction');
@@ -260,8 +261,21 @@ function summed({ source, title, measure, seeds, rows, claims }) {
     return `- ${title} (${source}; means of ${seeds} seeds): ${came.join('; ')}.${of}`;
 }
 
+/** A sentence of quotes.mjs with its table's numbers; throws where it is not what came of them. */
+function quoted(all, { table: name, says, holds, claims = {} }) {
+    const table = all.find((one) => one.name === name);
+    const row = (of) => table.rows.find((one) => one.name === of).ours;
+    const text = says((of) => `${number(row(of).mean, table.measure)}${unit(table.measure)}`);
+    const held = Object.entries(claims).every(([of, said]) =>
+        all.find((one) => one.name === of).claims.some((one) => one.says === said && one.verdict === 'holds'),
+    );
+    if (!held || !holds(row))
+        throw new Error(`scripts/quotes.mjs: what is stored of ${name} says no longer: ${text}`);
+    return `- ${text} (${table.seeds} seeds; \`seqmix reproduce ${name}\`)`;
+}
+
 const PAPERS = ['LaS', 'CAT', 'Focus', 'CHELA'];
-/** What a reader will quote: nothing but what is stored. */
+/** What a reader will quote, then all of it: nothing but what is stored. */
 function opening(all) {
     const claims = all.flatMap((table) => table.claims.map((claim) => ({ ...claim, table })));
     const unfinished = all.filter(({ left }) => left > 0);
@@ -285,6 +299,12 @@ function opening(all) {
     };
     const hours = hoursText(unfinished.reduce((sum, { left }) => sum + left, 0));
     return [
+        ...QUOTES.map((quote) => quoted(all, quote)),
+        '',
+        'Each number is the mean over the seeds; "ahead" is said where every seed is.',
+        '',
+        '**Table by table**',
+        '',
         `- In all ${counted(claims)}${unfinished.length ? ` ${unfinished.length} of ${all.length} tables have not been run to the end, which would take ${hours}: of what is not run nothing is said here.` : ''}`,
         ...all.filter(({ rows }) => rows.some(({ ours: is }) => is)).map(summed),
         '',
@@ -301,8 +321,7 @@ function opening(all) {
     ];
 }
 
-export function page() {
-    const all = tables();
+export function page(all = tables()) {
     return [
         "# The papers' tables, run again",
         '',

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { asked, known, page, papers, read, targets } from '../../scripts/reproduction.mjs';
+import { asked, known, page, papers, read, tables, targets } from '../../scripts/reproduction.mjs';
 import { forge } from '../support/forged.mjs';
 import { program, run } from '../support/program.mjs';
 
@@ -364,6 +364,20 @@ test('a training that is stored gives its digest and its value again', (t) => {
     assert.equal(Number(/ (-?[\d.]+), digest/.exec(stdout)[1]), values[0]);
 });
 
+test('a sentence that the document opens with is refused where the numbers say otherwise', () => {
+    for (const [name, row, change, says] of [
+        ['las-decay', 'LaS, B = 0.01', { least: 80 }, /Whether LaS is ahead/],
+        ['chela-table-6-digits', 'S4D', { least: 99, most: 99 }, /cannot be told apart/],
+        ['focus-table-1-1k', 'Hyena', { most: 100 }, /At 1,024 tokens/],
+    ]) {
+        const all = tables();
+        Object.assign(all.find((one) => one.name === name).rows.find((one) => one.name === row).ours, change);
+        assert.throws(() => page(all), { message: new RegExp(`${name} says no longer: .*${says.source}`) });
+    }
+    const all = tables();
+    all.find(({ name }) => name === 'las-table-7-cumsum').claims[0].verdict = 'cannot tell';
+    assert.throws(() => page(all), /las-table-7-select says no longer/);
+});
 test('docs/REPRODUCTION.md is made of what is stored', () => {
     assert.equal(readFileSync(resolve('results/reproduction/tables.jsonl'), 'utf8'), asked());
     assert.equal(readFileSync(resolve('docs/REPRODUCTION.md'), 'utf8'), page());
