@@ -11,11 +11,11 @@
    (erratum 18): near_the_printed_delay shows that no such F comes near D_{-1}, but keeps a distance of at
    least 1 - min(37, 9 L) eta, which is above 0 wherever L >= 10 (eta <= 1/(4 L)) and where L eta < 1/9.
    With the constant 1 the filter's bound fails at L = 3, however small eta is: two one-hot embeddings and
-   F = (2 - t, t/5, 3t/5) give a distance above 1.9 L eta (the_printed_constant_fails). (Our text of the paper
-   has lost the sign before L eta and L' eta: <=, or one that leaves a constant open. Whether L' eta is false
-   of the attention is not judged here.) The premises are met by the model constructed
-   (the_construction_meets_the_premises). The model is con_ar_fwd; proof_cat_thm2.c measures the three
-   distances on disturbed and on trained models. *)
+   F = (2 - t, t/5, 3t/5) give a distance above 1.9 L eta (the_printed_constant_fails). Of the attention
+   it is true: |s - s*|_1 <= L' eta at every length L' (the_printed_constant_of_attention). (Our text of the
+   paper has lost the sign before L eta and L' eta: <=, or one that leaves a constant open.) The premises are
+   met by the model constructed (the_construction_meets_the_premises). The model is con_ar_fwd;
+   proof_cat_thm2.c measures the three distances on disturbed and on trained models. *)
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Seqmix Require Import Attention Recall.
 Open Scope R_scope.
@@ -307,6 +307,50 @@ Proof.
       destruct (Nat.eqb_spec m 0); [apply eta_nonneg|]. apply other_tap; lia. }
   assert (1 - A 0 <= eta) by (pose proof (Rle_abs (- (A 0 - 1))); rewrite Rabs_Ropp in *; lra).
   pose proof eta_nonneg. lra.
+Qed.
+
+Lemma tap_shifts r G s j m : tap r G (j + s) (m + s) = tap r G j m.
+Proof. induction s; [now rewrite !Nat.add_0_r|]. now rewrite !Nat.add_succ_r, tap_shift. Qed.
+(* q a .. a q once more: what the copies of q make of the other rows, and those rows of the copies, are the
+   same taps, of the offsets 1 .. k to either side. The first is the answer but for 2 eta, the second is
+   error. *)
+Lemma weight_ratio_sharp : sa * (1 - 2 * eta) <= eta * sq.
+Proof.
+  destruct (answered_a 0%nat) as [A0 B0]; [lia|].
+  set (T := sum k (fun m => tap rad F (S k) (S m)) + sum k (fun m => tap rad F 0 (S m))).
+  assert (lo : 1 - 2 * eta <= sq * T).
+  { pose proof fillers as M. pose proof A_0 as EA. rewrite !sum_plus in EA.
+    rewrite (sum_scal k sq (fun m => tap rad F (S k) (S m))),
+      (sum_scal k sq (fun m => tap rad F 0 (S m))) in EA.
+    assert (1 - A 0 <= eta) by (pose proof (Rle_abs (- (A 0 - 1))); rewrite Rabs_Ropp in *; lra).
+    unfold T. rewrite Rmult_plus_distr_l. lra. }
+  assert (P : forall j m, 0 <= wt 0 j * tap rad F j m)
+    by (intros; apply Rmult_le_pos; [left; apply wt_pos|now apply tap_nonneg]).
+  assert (middle : forall m, sum k (fun j => sa * tap rad F (S j) m) <= col 0 m).
+  { intros m. unfold col, n. rewrite sum_S, sum_first.
+    rewrite (sum_ext k (fun j => wt 0 (S j) * tap rad F (S j) m) (fun j => sa * tap rad F (S j) m)).
+    - pose proof (P 0%nat m). pose proof (P (S k) m). lra.
+    - intros j Hj. now rewrite wt_a by (apply q_not; lia). }
+  assert (hi : sa * T <= eta).
+  { assert (EB : B 0 = col 0 0 + col 0 (S k)).
+    { unfold B, n. rewrite sum_S, sum_first. rewrite q_i, q_last.
+      rewrite sum_0 by (intros m Hm; now rewrite (q_not 0 (S m)) by lia). lra. }
+    pose proof (middle 0%nat) as M0. pose proof (middle (S k)) as M1. rewrite sum_scal in M0, M1.
+    assert (E0 : sum k (fun m => tap rad F (S k) (S m)) = sum k (fun j => tap rad F (S j) 0)).
+    { rewrite sum_rev. apply sum_ext. intros j Hj. rewrite <- (tap_shifts rad F (k - j) (S j) 0).
+      f_equal; lia. }
+    assert (E1 : sum k (fun m => tap rad F 0 (S m)) = sum k (fun j => tap rad F (S j) (S k))).
+    { rewrite sum_rev. apply sum_ext. intros j Hj.
+      rewrite <- (tap_shifts rad F (S j) 0 (S (k - 1 - j))). f_equal; lia. }
+    unfold T. rewrite E0, E1. pose proof (Rle_abs (B 0)). lra. }
+  pose proof sq_pos. pose proof sa_pos.
+  assert (sa * (1 - 2 * eta) <= sa * (sq * T)) by (apply Rmult_le_compat_l; lra).
+  assert (sq * (sa * T) <= sq * eta) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+Lemma score_ratio_sharp : g a * (1 - 2 * eta) <= eta * g q.
+Proof.
+  pose proof weight_ratio_sharp as H. unfold sa, sq in H. pose proof Z_pos as Z.
+  apply Rmult_le_reg_r with (/ (2 * g q + INR k * g a)); [now apply Rinv_0_lt_compat|]. unfold Rdiv in H. lra.
 Qed.
 
 Hypothesis small : 4 * INR n * eta <= 1.
@@ -625,9 +669,34 @@ Proof.
   - now apply long_ratio.
 Qed.
 
+Lemma long_ratio_sharp j :
+  (j < n)%nat -> j <> i -> j <> (n - 1)%nat -> exp (s j) * (1 - 2 * eta) <= eta * exp (s i).
+Proof.
+  destruct P as (HV & HL & HR & HE & HD & Hc & HF & Hs & Hsm). destruct task as (Hx & Hi & Hq & Hone).
+  intros Hj Hji Hjn.
+  destruct L as [|[|k]]; [lia|lia|]. unfold s, ar_score. rewrite Hq.
+  apply (score_ratio_sharp V d rad k E W F Delta epsilon (x j) (x (n - 1)%nat)); auto; try lia.
+  - apply Hx. lia.
+  - apply Hone; auto. lia.
+Qed.
+Lemma long_softmax_sharp j :
+  (j < n)%nat -> j <> i -> j <> (n - 1)%nat -> softmax n s j * (1 - 2 * eta) <= eta * softmax n s i.
+Proof.
+  intros Hj H1 H2. pose proof (long_ratio_sharp j Hj H1 H2) as H. unfold softmax, Rdiv.
+  set (z := / sum n (fun j => exp (s j))).
+  assert (0 <= z) by (left; apply Rinv_0_lt_compat, exp_sum_pos; lia).
+  replace (exp (s j) * z * (1 - 2 * eta)) with (exp (s j) * (1 - 2 * eta) * z) by ring.
+  rewrite <- Rmult_assoc. now apply Rmult_le_compat_r.
+Qed.
+Lemma eta_small : 12 * eta <= 1.
+Proof.
+  destruct P as (HV & HL & HR & HE & HD & Hc & HF & Hs & Hsm). fold eta in Hsm. pose proof eta_pos.
+  assert (3 <= INR L) by (replace 3 with (INR 3) by (simpl; lra); now apply le_INR). nra.
+Qed.
+
 Lemma cat_thm2_attention_ :
   sum n (fun j => Rabs (softmax n s j - (if orb (Nat.eqb j i) (Nat.eqb j (n - 1)) then 1 / 2 else 0)))
-    <= 2 * INR n * eta.
+    <= INR n * eta.
 Proof.
   destruct task as (_ & Hi & _ & _). set (w := softmax n s).
   assert (W0 : forall j, 0 < w j) by (intros; apply softmax_pos; lia).
@@ -642,11 +711,26 @@ Proof.
     by (rewrite <- (softmax_sum n s) by lia; fold w; now rewrite (pick w)).
   assert (O0 : 0 <= o).
   { apply sum_nonneg. intros j _. pose proof (W0 j). destruct (Nat.eqb j (n - 1)), (Nat.eqb j i); lra. }
-  assert (O1 : o <= INR n * eta).
-  { rewrite <- sum_const. apply sum_le. intros j Hj. pose proof eta_pos.
-    destruct (Nat.eqb_spec j (n - 1)); [lra|].
-    destruct (Nat.eqb_spec j i); [lra|]. pose proof (long_softmax j Hj ltac:(auto) ltac:(auto)) as H1.
-    fold w in H1. nra. }
+  pose proof eta_pos as E0. pose proof eta_small as E1.
+  assert (O1 : o * (1 - 2 * eta) <= (INR n - 2) * (eta * w i)).
+  { assert (C : sum n (fun j => if Nat.eqb j (n - 1) then 0 else if Nat.eqb j i then 0 else eta * w i)
+      = (INR n - 2) * (eta * w i)).
+    { pose proof (pick (fun _ => eta * w i)) as Q. rewrite sum_const in Q. lra. }
+    rewrite <- C. unfold o. rewrite <- sum_scal_r. apply sum_le. intros j Hj.
+    destruct (Nat.eqb_spec j (n - 1)); [lra|]. destruct (Nat.eqb_spec j i); [lra|].
+    now apply long_softmax_sharp. }
+  (* with w i = (1 - o) / 2, and n (n - 6) eta > -4 *)
+  assert (O2 : 2 * o <= INR n * eta).
+  { assert (w i = (1 - o) / 2) by lra. set (m := INR n) in *.
+    assert (N2 : 2 <= m) by (unfold m; replace 2 with (INR 2) by (simpl; lra); apply le_INR; lia).
+    set (D := 2 - 4 * eta + (m - 2) * eta).
+    assert (0 < D) by (unfold D; nra).
+    assert (o * D <= (m - 2) * eta) by (unfold D; nra).
+    assert (2 * (m - 2) <= m * D).
+    { assert (0 <= (m - 3) * (m - 3) * eta) by (apply Rmult_le_pos; [apply Rle_0_sqr|lra]).
+      replace (m * D) with (2 * m + (m - 3) * (m - 3) * eta - 9 * eta) by (unfold D; ring). lra. }
+    assert (2 * (m - 2) * eta <= m * D * eta) by (apply Rmult_le_compat_r; lra).
+    apply Rmult_le_reg_r with D; auto. lra. }
   rewrite pick. rewrite !Nat.eqb_refl, Bool.orb_true_r. cbn [orb].
   rewrite (sum_ext n _ (fun j => if Nat.eqb j (n - 1) then 0 else if Nat.eqb j i then 0 else w j)).
   - fold o. rewrite !Rabs_left1 by lra. lra.
@@ -676,11 +760,23 @@ Proof.
 Qed.
 End Long.
 
+(* The constant that the paper prints. *)
+Theorem the_printed_constant_of_attention (V d rad L : nat) E W F (Delta epsilon : R) (n : nat)
+  (x : nat -> nat) (i : nat) :
+  premises V d rad L E W F Delta epsilon -> recall V n x i ->
+  sum n (fun j => Rabs (softmax n (ar_score d W (fun t => E (x t)) n) j
+    - (if orb (Nat.eqb j i) (Nat.eqb j (n - 1)) then 1 / 2 else 0))) <= INR n * (epsilon / Delta).
+Proof. intros P T. now apply (cat_thm2_attention_ V d rad L E W F). Qed.
+
 Theorem cat_thm2_attention (V d rad L : nat) E W F (Delta epsilon : R) (n : nat) (x : nat -> nat) (i : nat) :
   premises V d rad L E W F Delta epsilon -> recall V n x i ->
   sum n (fun j => Rabs (softmax n (ar_score d W (fun t => E (x t)) n) j
     - (if orb (Nat.eqb j i) (Nat.eqb j (n - 1)) then 1 / 2 else 0))) <= 2 * INR n * (epsilon / Delta).
-Proof. intros P T. now apply (cat_thm2_attention_ V d rad L E W F). Qed.
+Proof.
+  intros P T. pose proof (the_printed_constant_of_attention V d rad L E W F Delta epsilon n x i P T).
+  pose proof (eta_pos V d rad L E W F Delta epsilon P). pose proof (pos_INR n).
+  assert (0 <= INR n * (epsilon / Delta)) by (apply Rmult_le_pos; lra). lra.
+Qed.
 
 Theorem cat_thm2_error (V d rad L : nat) E W F (Delta epsilon : R) (n : nat) (x : nat -> nat) (i : nat) :
   premises V d rad L E W F Delta epsilon -> recall V n x i ->
