@@ -121,6 +121,7 @@ $(call script, reproduce, cli/reproduce.test.mjs,          $(PROGRAM) scripts/re
 $(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seqmix)
 $(call script, oracle,   cli/oracle/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
 $(call script, compare_proved, cli/oracle/compare_proved.test.mjs, $(PROGRAM) $(NPY) proofs_tests/rocq/theorems.txt build/seqmix)
+$(call script, verdict,  cli/oracle/verdict.test.mjs,              $(PROGRAM) $(NPY) build/seqmix)
 $(call script, cover,    cli/oracle/cover.test.mjs,                $(PROGRAM) $(NPY) build/seqmix)
 $(call script, onnx,     cli/oracle/onnx.test.mjs,                 $(PROGRAM) $(NPY) bench/peers/onnx_files.mjs build/seqmix)
 $(call script, judge_report, cli/oracle/judge_report.test.mjs,     $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)

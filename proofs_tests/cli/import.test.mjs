@@ -76,6 +76,10 @@ test('what does not fit is refused in a sentence, and no file is written', () =>
             /is \[12\]\[4\]; it must be \[4\]\[12\]/,
         ],
         [
+            () => file({ ...RIGHT, 'h.0.attn.c_attn.weight': [4, 12, 1] }),
+            /is \[4\]\[12\]\[1\]; it must be \[4\]\[12\]/,
+        ],
+        [
             () => file({ ...RIGHT, 'h.0.attn.rotary': [4] }),
             /nothing in this config takes tensor h\.0\.attn\.rotary/,
         ],

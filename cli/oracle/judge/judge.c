@@ -103,10 +103,10 @@ static int read_pair(judged_array *j, const manifest *m, const options *o, const
     j->ref = numbers_of(&ref);
     if (!status && (!j->got || !j->ref)) status = error_say(error, "out of memory");
     j->allowed = manifest_tolerance(m, &j->is, o->format);
-    j->scale = j->is.scale > 0 ? j->is.scale : 0;
+    j->scale = j->is.scale >= 0 ? j->is.scale : 0;
     j->worst = 0;
     for (size_t i = 0; !status && i < ref.count; i++) {
-        if (!(j->is.scale > 0) && isfinite(j->ref[i])) j->scale = fmax(j->scale, fabs(j->ref[i]));
+        if (!(j->is.scale >= 0) && isfinite(j->ref[i])) j->scale = fmax(j->scale, fabs(j->ref[i]));
         j->worst = fmax(j->worst, compare_error(j->got[i], j->ref[i]));
     }
     npy_free(&ref);

@@ -258,6 +258,28 @@ test('an output of another shape, type or place is refused with its reason', () 
     assert.equal(judge(at('bad'), '--only', name, '--partial').status, 0);
     const bfloat16 = Uint16Array.from(new Uint32Array(Float32Array.from(data).buffer), (x) => x >>> 16);
     writeFileSync(path, tensorBytes('y', dims, bfloat16, 16));
+    // and in float16; its shape's sizes packed, as float_data
+    const float16 = Uint16Array.from(new Uint32Array(Float32Array.from(data).buffer), (x) => {
+        const exponent = ((x >>> 23) & 255) - 112;
+        return ((x >>> 16) & 0x8000) | (exponent > 0 ? (exponent << 10) | ((x >>> 13) & 1023) : 0);
+    });
+    const passes = (written, ...more) => {
+        writeFileSync(path, written);
+        const args = ['--manifest', join(set, 'manifest.json'), at('bad'), '--only', name, '--partial'];
+        const { status, stdout, stderr } = seqmix('judge', ...args, ...more);
+        assert.equal(status, 0, stdout + stderr);
+    };
+    passes(tensorBytes('y', dims, float16, 10), '--f16');
+    const numbers = Buffer.from(Float32Array.from(data).buffer);
+    const sized = (number) => [
+        Buffer.from([(number << 3) | 2, (numbers.length % 128) | 128, numbers.length >> 7]),
+        numbers,
+    ];
+    const packed = [(1 << 3) | 2, dims.length, ...dims];
+    for (const number of [4, 9])
+        // float_data, raw_data
+        passes(Buffer.concat([Buffer.from([...packed, 2 << 3, 1]), ...sized(number)]), '--f32');
+    writeFileSync(path, tensorBytes('y', dims, bfloat16, 16));
     const cut = seqmix(
         'judge',
         '--manifest',
