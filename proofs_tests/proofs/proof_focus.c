@@ -12,7 +12,8 @@
 //   is a sum of t + 1 products of t poles, with a factor e^(1.5 u t (t + 2)) for rounding errors that add
 //   up, and in float32 2^-88 / (1 - r) for the state that the kernel takes as 0; the counter-example's
 //   growth; the bound 1/(1 - s) against inputs that work for it; order 1 against the diagonal layer relative
-//   to the sum of absolute terms, measured; the kernel's Theta from sigma and tanh, in u.
+//   to the sum of absolute terms; the kernel's Theta from sigma and tanh, in u. What is called measured was
+//   measured over 1,000 draws.
 #include "proof.h"
 
 static void triangle_is_the_unit_disc(void **state) {

@@ -1,7 +1,7 @@
 // test_errata.c: what is wrong or unsaid in the sources, each shown: the printed formula is evaluated and
 // fails, the corrected one holds, with the figure. Tables are evaluated as printed, row by row.
 // docs/ERRATA.md tells each in a paragraph; the numbers are those of that page. What is called measured was
-// measured over 1,000 draws in errata 1 to 3, 5, 10, 11, 13 and 22, over 52 in 21, over 100 in the others.
+// measured over 1,000 draws, in erratum 21 over 52.
 #include "proof.h"
 
 #include "model/run/language/language.h"
@@ -238,7 +238,7 @@ static void erratum_07_no_low_pass(void **state) {
     proof_at_least(
         least - 1, 0,
         "filters run on both: gain at the highest frequency over that at frequency 0, less 1: the least");
-    proof_measured(off, 1e-14, "the same ratio: relative difference from Eq. 5's");
+    proof_measured(off, 4e-14, "the same ratio: relative difference from Eq. 5's");
     // (0.5, 1.5) passes the Laplace test, Eq. 19, and diverges.
     const double b = 0.5, a = 1.5,
                  root = sqrt(proof_largest(b * b - 4 * a, 0)); // the root adds no real part below 0
@@ -310,8 +310,8 @@ static void erratum_09_gate_matrix(void **state) {
         assert_int_equal(ref_chela_layer_fwd(u, z, printed, x, &w, &p), REF_OK);
         least = proof_smallest(least, difference(wanted, printed, L * D) / size);
     }
-    // Of these two figures 100 draws were taken, of which the worst are 0.087 and 0.72.
-    proof_measured_least(least, 0.06,
+    // (over the 1,000 draws at worst 0.059 and 0.58)
+    proof_measured_least(least, 0.05,
                          "as printed, the values wanted: least relative error of M over b_g in -10 .. 10");
     w.w_v = w.w_g = none, w.b_g = open; // the only printed layer with that gate
     least = INFINITY;
@@ -458,8 +458,8 @@ static void erratum_14_bits_per_character(void **state) {
         proof_at_least(bits, 4, "%s: bits, from each probability", what[random]);
         proof_at_most(log2(sum) / L, 0.03, "%s: Eq. 33 with the cross-entropy of 512 letters", what[random]);
         proof_measured(log2(sum / L) / L, 0.006, "%s: Eq. 33 with its mean", what[random]);
-        proof_measured(fabs(sum / L / log(2.0) - bits), 2e-14, "%s: error of mean cross-entropy / ln 2",
-                       what[random]);
+        proof_measured(fabs(sum / L / log(2.0) - bits), random ? 3e-14 : 1e-14,
+                       "%s: error of mean cross-entropy / ln 2", what[random]);
     }
     check_done();
 }
