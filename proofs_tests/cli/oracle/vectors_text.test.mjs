@@ -109,6 +109,24 @@ test('a set of a text is what its recurrence gives in float64: y, the last state
     assert.ok(gradients > 200);
 });
 
+test('tolerances of a text: near what rounding moves, in as many formats as it lets', () => {
+    const counts = { f64: 0, f32: 0, f16: 0, bf16: 0 };
+    for (const c of easy.manifest.cases) {
+        for (const format of c.formats) counts[format]++;
+        for (const a of [...Object.values(c.outputs), ...Object.values(c.gradients)]) {
+            const within = (tol, low, high) =>
+                assert.ok(tol >= 0.99 * low && tol <= high, `${c.name} ${a.file}: ${tol}`);
+            within(a.f32_tol, 2e-5, 6e-5);
+            within(a.f16_tol, 2 ** -8, 0.02);
+            if (!c.formats.includes('bf16')) assert.equal(a.bf16_tol, undefined);
+            else within(a.bf16_tol, 2 ** -5, 9 * a.f16_tol);
+        }
+    }
+    const n = easy.manifest.cases.length;
+    assert.ok(counts.f64 === n && counts.f32 === n && counts.f16 === n, JSON.stringify(counts));
+    assert.ok(counts.bf16 >= 0.7 * n && counts.bf16 < n, JSON.stringify(counts));
+});
+
 test('the text is right by its own set, easy and hard, and one of other equations is not', () => {
     const judge = (set, text, ...more) =>
         seqmix('judge', '--manifest', join(set.to, 'manifest.json'), '--text', config(text), ...more);
