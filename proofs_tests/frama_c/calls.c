@@ -1,13 +1,7 @@
 // calls.c: what Frama-C's Eva follows: calls of the scalar kernels at fixed sizes, in arrays of exactly the
 // extent that smx.h documents, whose floats may be anything, NaN and infinities too; outputs and scratch hold
 // nothing at first. Widths have a whole group of 16 and a tail, or a tail alone.
-#include <__fc_builtin.h> // Frama-C's own: any bytes, of which all are written
-#include <stdlib.h>
-#include <seqmix/smx.h>
-
-#define ANY(n, name)                                                                                         \
-    float name[n];                                                                                           \
-    Frama_C_make_unknown((char *)name, sizeof name)
+#include "calls.h"
 
 void norm(void) {
     enum { N = 2, D = 20 };
@@ -62,7 +56,8 @@ void product(void) {
     smx_gemm(c, a, b, scratch, M, 3, K, M, 3, 3, SMX_TRANS_A);
 }
 
-// Rows of softmax, and attention around them.
+// Rows of softmax, and attention around them; back, row by row, and in the modes and with the tables that go
+// together.
 void attention(void) {
     enum { L = 5, D = 6, H = 2 };
     const smx_attention p = {.B = 1, .L = L, .D = D, .H = H, .stride = D, .causal = 1, .scale = 0.5f};
@@ -73,6 +68,93 @@ void attention(void) {
     void *scratch = malloc(smx_attention_fwd_scratch_bytes(&p));
     smx_attention_fwd(o, stats, q, k, v, scratch, &p);
     smx_attention_map(map, q, k, scratch, &p, 0, 1);
+}
+static void attention_back_of(const smx_attention *p) {
+    enum { L = 3, D = 2 };
+    ANY(L * D, q);
+    ANY(L * D, k);
+    ANY(L * D, v);
+    ANY(L * D, dout);
+    float o[L * D], stats[2 * L], dq[L * D], dk[L * D], dv[L * D];
+    smx_attention_fwd(o, stats, q, k, v, malloc(smx_attention_fwd_scratch_bytes(p)), p);
+    smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats, malloc(smx_attention_bwd_scratch_bytes(p)), p);
+}
+#define SMALL .B = 1, .L = 3, .D = 2, .H = 1, .stride = 2, .scale = 0.5f
+void attention_back(void) {
+    const smx_attention all = {SMALL};
+    const smx_attention pooled = {SMALL, .causal = 1, .pool_window = 3};
+    attention_back_of(&all);
+    attention_back_of(&pooled);
+}
+void attention_modes(void) {
+    ANY(5, table);
+    ANY(5, bias);
+    const smx_attention window = {SMALL, .causal = 1, .sliding = 2, .cap = 3, .score = SMX_SCORE_SINK};
+    const smx_attention chunks = {SMALL, .chunk = 2, .decay_table = table, .bias = bias};
+    const smx_attention sigmoid = {SMALL, .causal = 1, .score = SMX_SCORE_SIGMOID};
+    attention_back_of(&window);
+    attention_back_of(&chunks);
+    attention_back_of(&sigmoid);
+}
+void attention_rows(void) {
+    const smx_attention p = {SMALL, .causal = 1};
+    ANY(6, q);
+    ANY(6, k);
+    ANY(6, v);
+    float o[6], *kept = calloc(smx_attention_kept_floats(&p), sizeof *kept);
+    void *scratch = malloc(smx_attention_push_scratch_bytes(&p));
+    smx_attention_push(o, kept, q, k, v, scratch, 0, 2, &p);
+    smx_attention_push(o + 4, kept, q + 4, k + 4, v + 4, scratch, 2, 1, &p);
+}
+void attention_maps(void) {
+    enum { L = 3, D = 2, H = 2 };
+    const smx_attention p = {.B = 1, .L = L, .D = D, .H = H, .stride = D, .causal = 1, .scale = 0.5f};
+    ANY(L * D, q);
+    ANY(L * D, k);
+    ANY(L * D, v);
+    ANY(L * D, dout);
+    ANY(H * H, mix);
+    ANY(H * H, dmix);
+    float o[L * D], stats[2 * H * L], dq[L * D], dk[L * D], dv[L * D];
+    smx_attention_maps_fwd(o, stats, q, k, v, mix, malloc(smx_attention_maps_fwd_scratch_bytes(&p)), &p);
+    smx_attention_maps_bwd(dq, dk, dv, dmix, dout, q, k, v, mix, stats,
+                           malloc(smx_attention_maps_bwd_scratch_bytes(&p)), &p);
+}
+void landmark(void) {
+    enum { L = 5, D = 2 };
+    const smx_landmark p = {.B = 1, .L = L, .D = D, .H = 1, .stride = D, .block = 2, .scale = 0.5f};
+    ANY(L * D, q);
+    ANY(L * D, k);
+    ANY(L * D, v);
+    ANY(L * D, dout);
+    float marks[L * D], o[L * D], stats[2 * L], dq[L * D], dk[L * D], dv[L * D];
+    int32_t chosen[L];
+    smx_block_filter_fwd(marks, k, 1, L, D, 2, 0);
+    smx_block_filter_bwd(dk, dout, 1, L, D, 2, 0);
+    smx_block_filter_bwd(dk, dout, 1, L, D, 2, 0.5f);
+    smx_block_filter_fwd(marks, k, 1, L, D, 2, 0.5f);
+    smx_landmark_fwd(o, stats, chosen, q, k, v, marks, malloc(smx_landmark_fwd_scratch_bytes(&p)), &p);
+    smx_landmark_bwd(dq, dk, dv, dout, q, k, v, o, stats, chosen, malloc(smx_landmark_bwd_scratch_bytes(&p)),
+                     &p);
+}
+static void linattn_of(int norm) {
+    enum { L = 3, D = 2 };
+    const smx_linattn p = {.B = 1, .L = L, .D = D, .H = 1, .stride = D, .C = 2, .norm = norm, .eps = 1e-5f};
+    ANY(L * D, q);
+    ANY(L * D, k);
+    ANY(L * D, v);
+    ANY(L * D, dy);
+    float y[L * D], r[L], dq[L * D], dk[L * D], dv[L * D];
+    float *carried = calloc(smx_linattn_carried_floats(&p), sizeof *carried);
+    void *scratch = malloc(smx_linattn_fwd_scratch_bytes(&p));
+    smx_linattn_fwd(y, r, q, k, v, scratch, &p);
+    smx_linattn_bwd(dq, dk, dv, dy, q, k, v, y, r, malloc(smx_linattn_bwd_scratch_bytes(&p)), &p);
+    smx_linattn_push(y, carried, q, k, v, scratch, 0, L, &p);
+}
+void linattn(void) {
+    linattn_of(SMX_LINATTN_NONE);
+    linattn_of(SMX_LINATTN_RMS);
+    linattn_of(SMX_LINATTN_SUM);
 }
 
 enum { ROWS = 3, KEYS = 3, VALUES = 4 };
@@ -95,4 +177,12 @@ void gla(void) {
 void delta(void) {
     STATE_INPUTS;
     smx_delta_fwd(y, last, states, &x, 0, scratch, &shape);
+}
+void state_rows(void) {
+    STATE_INPUTS;
+    void *own = malloc(smx_state_push_scratch_bytes(&shape));
+    float *carried = calloc(smx_state_carried_floats(&shape), sizeof *carried);
+    smx_gla_push(y, carried, &x, own, 0, &shape);
+    carried = calloc(smx_state_carried_floats(&shape), sizeof *carried);
+    smx_delta_push(y, carried, &x, own, 0, &shape);
 }
