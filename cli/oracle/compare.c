@@ -199,9 +199,8 @@ static int compare_manifest(const options *o) {
             unfit++;
             continue;
         }
-        const json *outputs = json_get(c, "outputs");
-        if (!outputs || !outputs->child) {
-            cli_fail("case %s: it has no outputs to be judged by", manifest_case_name(c));
+        if (manifest_has_outputs(c, &error)) {
+            cli_fail("case %s: %s", manifest_case_name(c), error.message);
             v.bad++;
         }
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

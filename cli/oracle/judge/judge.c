@@ -269,7 +269,8 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
         return;
     }
     begin_mechanism(o, v, entry);
-    if (o->text && text_case_run(&made, m, entry, o->text, o->equations, o->bind, &why)) {
+    if (manifest_has_outputs(entry, &why) ||
+        (o->text && text_case_run(&made, m, entry, o->text, o->equations, o->bind, &why))) {
         cli_fail("case %s: %s", manifest_case_name(entry), why.message);
         v->bad++;
         text_case_free(&made);

@@ -154,6 +154,11 @@ const char *manifest_case_name(const json *entry) {
     return name && name->type == JSON_STRING ? name->string : "without a name";
 }
 
+int manifest_has_outputs(const json *entry, smx_error *error) {
+    const json *outputs = json_get(entry, "outputs");
+    return outputs && outputs->child ? 0 : error_say(error, "it has no outputs to be judged by");
+}
+
 int manifest_judges(const json *entry, const compare_format *format) {
     const json *formats = json_get(entry, "formats");
     int found = !formats || formats->type != JSON_ARRAY;

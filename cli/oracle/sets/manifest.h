@@ -38,6 +38,8 @@ double manifest_tolerance(const manifest *m, const manifest_array *is, const com
 // Of all cases the names, parameters and inputs' numbers, which are the same on every machine.
 int manifest_digest(const manifest *m, uint64_t *digest, smx_error *error);
 const char *manifest_case_name(const json *entry);
+// -1: the case has none, and would pass whatever is given.
+int manifest_has_outputs(const json *entry, smx_error *error);
 // Whether the case is to be judged in that format: where it names "formats", only in those.
 int manifest_judges(const json *entry, const compare_format *format);
 // Refuses a result that is the reference's own file, by whatever name or link: it would agree with anything.

@@ -152,6 +152,14 @@ test('every one of several outputs is told; a gradient where no output is wrong;
         assert.match(stderr, /five\.y\.npy: holds <i4; <f8 is wanted/);
     }
     assert.ok(case5.outputs.y && looks_like);
+    // a case without outputs among others that have some passes with neither
+    const bare = setOf([{ name: 'whole', outputs: { y: { data: [1] } } }, { name: 'bare' }]);
+    for (const command of ['compare', 'judge'])
+        for (const more of command === 'judge' ? [[], ['--partial']] : [[]]) {
+            const { status, stderr } = told(command, bare, {}, ...more);
+            assert.equal(status, 2, command);
+            assert.match(stderr, /case bare: it has no outputs to be judged by/);
+        }
 });
 
 const NUMBERS = [1, 2, 4, 8];
