@@ -98,6 +98,7 @@ static const char *nearest(builder *b, const char *name) {
     for (size_t i = 0; i < b->n_names; i++) best = nearer(name, best, b->names[i].name);
     return best;
 }
+// NULL: none is near.
 static const char *nearest_function(const char *name) {
     static const struct {
         const char *name, *here;
@@ -123,7 +124,7 @@ static const char *nearest_function(const char *name) {
                      {"flip", "reverse(x)"},
                      {"ones", "0 * x + 1"},
                      {"zeros", "0 * x"},
-                     {"dropout", "the key dropout of the config"},
+                     {"dropout", "the key dropout"},
                      {"dot", "sum_heads(a * b)"}};
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (!strcmp(name, elsewhere[i].name)) return elsewhere[i].here;
@@ -131,7 +132,7 @@ static const char *nearest_function(const char *name) {
     if (best) return best;
     best = equation_functions[0].name;
     for (const equation_function *f = equation_functions; f->name; f++) best = nearer(name, best, f->name);
-    return best;
+    return 2 * name_distance(name, best) <= strlen(name) ? best : NULL;
 }
 
 // ---- Weights ----------------------------------------------------------------------------------------------
@@ -420,8 +421,11 @@ static int is_positive(builder *b, const equation_node *n) {
 static value call(builder *b, const equation_node *n) {
     if (!strcmp(n->name, "[:]")) return slice(b, n);
     const equation_function *f = function_find(n->name);
-    if (!f)
-        return fail(b, n, "there is no function %s; the nearest is %s", n->name, nearest_function(n->name));
+    if (!f) {
+        const char *near = nearest_function(n->name);
+        return fail(b, n, near ? "there is no function %s; the nearest is %s" : "there is no function %s",
+                    n->name, near);
+    }
     const size_t count = function_arguments(f);
     const equation_node *given[FUNCTION_ARGUMENTS] = {NULL};
     size_t at = 0;

@@ -539,6 +539,8 @@ static const struct {
     {"y = x @ w + b", "the nearest name is x (a bias begins with b_: x + b_o)"},
     {"y = cat(x, x)", "the nearest is join(a, b)"},
     {"y = matmul(x, w)", "the nearest is x @ w, or attention and sum_heads(a * b) of two tensors"},
+    // (two of its three letters are not those of cos)
+    {"y = foo(x)", "there is no function foo"},
     {"y = norm(x)", "the nearest is unitnorm_heads(x)"},
     {"y = x - ones(16)", "the nearest is 0 * x + 1"},
     {"y = flip(x)", "the nearest is reverse(x)"},
