@@ -602,7 +602,7 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
         );
     }
     // On wide screens no formula is cut, and nowhere a file's name is broken.
-    for (const width of [390, 1240, 1280, 1920, 2000, 2560]) {
+    for (const width of [390, 1240, 1340, 1920, 2100, 2400, 2560]) {
         await page.setViewport({ width, height: 1000 });
         assert.deepEqual(await brokenWords(page, '.files a'), [], `${width} px`);
         const cut = await page.$$eval('.formulas dd', (all) =>
@@ -613,6 +613,20 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
         if (width > 390) assert.deepEqual(cut, [], `${width} px`);
     }
     await says(page, '#about-cite + pre', /@software\{seqmix/);
+    await says(page, '#about-build ~ pre', /^make demo/);
+    // They are many screens below: the row at the top leads there.
+    for (const [name, id] of [
+        ['How to cite', 'about-cite'],
+        ['Build from source', 'about-build'],
+    ]) {
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.$$eval(
+            '.contents button',
+            (all, name) => all.find((one) => one.textContent === name).click(),
+            name,
+        );
+        await until(page, (id) => document.getElementById(id).getBoundingClientRect().top < innerHeight, id);
+    }
     const papers = await page.$$eval('.papers a', (all) => all.map((one) => one.href));
     assert.equal(papers.length, 4);
     for (const paper of papers) assert.match(paper, /^https:\/\/[a-z.]+\/.+/);

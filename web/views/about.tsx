@@ -1,5 +1,5 @@
 // about.tsx: what each mechanism is: the engine's own words, its formulas, the code, the source and its
-// errata; how to cite; licences. All of it is made from the project's documents when the page is built.
+// errata; how to cite; how to build; licences. All of it is made from the project's documents when the page is built.
 import about from 'virtual:about';
 import { useEffect } from 'preact/hooks';
 import { lab, view } from '../state/page.ts';
@@ -50,6 +50,18 @@ const CITE = `@software{seqmix,
   version = {${about.version}}
 }`;
 
+const BUILD = `make demo           # builds the page, serves it and prints its address
+make build/seqmix   # builds the program: a C compiler and zlib are enough
+make test           # builds and runs the tests`;
+/** What stands below the mechanisms. */
+const SECTIONS = [
+    ['sources', 'Sources'],
+    ['cite', 'How to cite'],
+    ['build', 'Build from source'],
+    ['licences', 'Licences'],
+] as const;
+const jump = (id: string) => document.getElementById(`about-${id}`)?.scrollIntoView();
+
 const html = (text: string) => ({ dangerouslySetInnerHTML: { __html: text } });
 
 /** The erratum that the address names, open and in sight. */
@@ -69,14 +81,20 @@ export default function About() {
     useNamed();
     return (
         <div class="about">
-            <nav class="contents" aria-label="Mechanisms">
+            <nav class="contents" aria-label="Parts of this page">
+                <ul>
+                    {SECTIONS.map(([id, title]) => (
+                        <li key={id}>
+                            <button type="button" onClick={() => jump(id)}>
+                                {title}
+                            </button>
+                        </li>
+                    ))}
+                </ul>
                 <ul>
                     {mixers.map(({ name, title }) => (
                         <li key={name}>
-                            <button
-                                type="button"
-                                onClick={() => document.getElementById(`about-${name}`)?.scrollIntoView()}
-                            >
+                            <button type="button" onClick={() => jump(name)}>
                                 {title}
                             </button>
                         </li>
@@ -116,6 +134,14 @@ export default function About() {
                     <h3 id="about-cite">How to cite</h3>
                     <pre tabIndex={0}>{CITE}</pre>
                     <p class="say">Cite the paper of the mechanism too: the mathematics is theirs.</p>
+                </section>
+                <section aria-labelledby="about-build">
+                    <h3 id="about-build">Build from source</h3>
+                    <p class="say">
+                        In a copy of the repository, on Debian or Ubuntu with git and make. Elsewhere the
+                        missing packages are named. README.md has the rest.
+                    </p>
+                    <pre tabIndex={0}>{BUILD}</pre>
                 </section>
                 <section aria-labelledby="about-licences">
                     <h3 id="about-licences">Licences</h3>

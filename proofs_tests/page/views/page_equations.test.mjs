@@ -422,4 +422,23 @@ onPage('it fits a phone, and axe finds nothing, by light and by dark', HASH, {},
             await page.screenshot({ path: at(`build/screens/equations-${scheme}.png`), fullPage: true });
         assert.deepEqual(await violations(page), [], scheme);
     }
+    // A wide screen has the check beside the graph, and the graph whole.
+    for (const width of [1800, 2560]) {
+        await page.setViewport({ width, height: 1440 });
+        await eventually(async () => {
+            const [graph, check] = await Promise.all(
+                ['.equations-seen .scroll', '.equations-check'].map((one) =>
+                    page.$eval(one, (one) => ({
+                        ...one.getBoundingClientRect().toJSON(),
+                        over: one.scrollWidth - one.clientWidth,
+                    })),
+                ),
+            );
+            assert.ok(
+                check.left >= graph.right && check.top < graph.top,
+                `${width} px: one beside the other`,
+            );
+            assert.ok(graph.over <= 0, `${width} px: ${graph.over} px of the graph are cut`);
+        });
+    }
 });
