@@ -7,6 +7,7 @@ import { counted, percent } from '../core/figures.ts';
 import { promised } from '../core/expect.ts';
 import { isKey, written } from '../core/tokens.ts';
 import {
+    atOnce,
     atRun,
     board,
     cellKey,
@@ -74,6 +75,10 @@ export default function Board() {
                     </section>
                 ))}
             </div>
+            <p class="say">
+                Each cell answers one example: what is asked → the model’s answer, ✓ right or ✗ wrong. This
+                machine trains {atOnce()} at a time, one per core; the others wait for a core.
+            </p>
             {insideOf.value && <CellFlow key={cellKey(insideOf.value)} cell={insideOf.value} />}
         </div>
     );
@@ -229,9 +234,11 @@ function CellView({ cell }: { cell: Cell }) {
             </svg>
             <span class="cell-foot">
                 {words} ·{' '}
-                {status === 'going' || (status === 'waiting' && step > 0)
-                    ? `${status === 'going' ? '' : 'waits at '}step ${step} of ${steps}`
-                    : `${blocks === 1 ? '1 block' : `${blocks} blocks`}${params ? ` · ${counted(params)} weights` : ''}`}
+                {status === 'going'
+                    ? `step ${step} of ${steps}`
+                    : status === 'waiting' && isRunning()
+                      ? 'waits for a core'
+                      : `${blocks === 1 ? '1 block' : `${blocks} blocks`}${params ? ` · ${counted(params)} weights` : ''}`}
                 {status === 'failed' && ' · stopped'}
             </span>
         </button>

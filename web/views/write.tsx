@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Entry } from '../state/entry.ts';
 import { isProblem, type Recited, type Remembered, type Written } from '../training/protocol.ts';
-import { runs, said } from '../state/page.ts';
+import { finished as trained, runs, said } from '../state/page.ts';
 import { openLesson } from '../state/start.ts';
 import { recite, writeOn } from '../state/watching.ts';
 import { nameOf } from '../state/wording.ts';
@@ -172,7 +172,7 @@ function Texts() {
                     />
                 </label>
                 <div class="write-go">
-                    <button type="submit" class="primary">
+                    <button type="submit" class={trained.value ? 'primary' : ''}>
                         Write
                     </button>
                     <button type="button" disabled={!texts.value.size} onClick={goOnOrStop}>

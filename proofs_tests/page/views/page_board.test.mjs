@@ -182,18 +182,24 @@ onPage(
 onPage(
     'a cell at its claim makes way for those that have not begun',
     `${RACE}!view=board`,
-    {},
+    { cores: 2 },
     async (page) => {
         await counts(page, '.board .cell', 12);
+        await says(
+            page,
+            '.board > .say',
+            /answer, ✓ right or ✗ wrong\. This machine trains 2 at a time, one per core; the others wait for a core\.$/,
+        );
         await press(page, 'Run');
         const focus = cell('Recall', 'focus');
+        await says(page, `${cell('Digits', 'las')} .cell-foot`, 'expected ≥ 94 % · waits for a core');
         await until(
             page,
             (one) => document.querySelector(one).matches('.able[data-status="waiting"]'),
             focus,
         );
         await says(page, `${focus} .cell-score`, /✓$/);
-        await says(page, `${focus} .cell-foot`, /^≥ 96 %, as expected · waits at step \d{2,3} of 600$/);
+        await says(page, `${focus} .cell-foot`, /^≥ 96 %, as expected · waits for a core$/);
         // The words under it leave “How” its place.
         const over = await page.$eval(`${focus} .cell-foot`, (foot) => {
             const [words, how] = [foot, foot.closest('li').querySelector('.cell-inside')].map((one) => {

@@ -2,7 +2,7 @@
 // and a lesson leads to one that does; a beginning goes on, the same seed with the same weights writes the
 // same, another another; surprise, what may come next and the size of the memory are shown.
 import assert from 'node:assert/strict';
-import { onPage, press, says, until } from '../testing.mjs';
+import { counts, onPage, press, says, until } from '../testing.mjs';
 
 const COPY = '#mixer=cat&task=sc_unique&length=32&steps=40';
 const TEXT = '#mixer=gla&task=charlm&width=16&length=32&batch=4&steps=40~mixer=attention&norm=rms';
@@ -54,10 +54,11 @@ onPage(
     `${TEXT}!view=write`,
     {},
     async (page) => {
-        await until(page, () => document.querySelector('.write-go .primary'));
+        await until(page, () => document.querySelector('.write-go [type=submit]'));
         await opened(page);
         await says(page, '.written:first-child .wrote', /^step 0 \S/);
-        const first = await written(page, '.write-go .primary');
+        const first = await written(page, '.write-go [type=submit]');
+        await counts(page, 'main .primary', 1);
         assert.equal(first.length, 2);
         assert.notEqual(first[0], first[1]);
         for (const one of first) assert.ok(one.startsWith('First Citizen:\n'));
@@ -70,7 +71,7 @@ onPage(
         await says(page, '.written:first-child', /however much it reads/);
         await says(page, '.written:last-child', /it grows, since it looks back/);
         // The weights stand still: the same seed writes the same.
-        assert.deepEqual(await written(page, '.write-go .primary'), first);
+        assert.deepEqual(await written(page, '.write-go [type=submit]'), first);
         const other = await written(page, '.write-go button:last-child');
         for (const i of [0, 1]) assert.notEqual(other[i], first[i]);
         // Trained, each adds lines at later steps, the last at its end.

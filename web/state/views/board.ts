@@ -86,6 +86,8 @@ let stop: (() => void) | null = null;
 
 export const openBoard = (): void => void (board.value ??= fresh());
 const cells = (): Cell[] => (board.value ?? []).flatMap((column) => column.cells);
+/** Cells that train at the same time. */
+export const atOnce = (): number => pool().cores;
 export const isRunning = (): boolean => stop !== null && isTraining(cells());
 export const verdictOf = ({ promise, line, status }: Cell): Verdict =>
     judge(promise, line, status === 'done');

@@ -34,7 +34,12 @@ export function Transport() {
                     <Icon path="M3 2H7V14H3ZM9 2H13V14H9Z" /> Pause
                 </button>
             ) : (
-                <button type="button" class="primary" onClick={play} disabled={refused.value}>
+                <button
+                    type="button"
+                    class={finished.value ? '' : 'primary'}
+                    onClick={play}
+                    disabled={refused.value}
+                >
                     <Icon path="M4 2L13 8L4 14Z" />{' '}
                     {finished.value ? 'Start again' : begun.value ? 'Resume' : 'Start'}
                 </button>
