@@ -472,7 +472,7 @@ onPage('projector mode: letters of 24 px, the chart or the story alone', RACE, {
     await press(page, 'Leave projector mode (f or Escape)');
     await until(page, () => !/projector/.test(location.hash));
     await page.setViewport({ width: 1280, height: 800 });
-    assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '15px');
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '16.5px');
     assert.equal((await shown(page, '.views')).length, 1);
 });
 
