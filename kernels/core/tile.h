@@ -70,6 +70,18 @@ SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t
             SMX_OPAQUE(c);
         }
     } else {
+#if SMX_W == 16 // what is left of a row in one masked store
+        SMX_UNROLL for (int i = 0; i < M; i++) {
+            SMX_UNROLL for (int v = 0; v < V; v++) {
+                const __mmask16 mask = (__mmask16)((1u << smx_min(16, columns - v * 16)) - 1);
+                float *p = c + v * 16;
+                const vf old = add ? (vf)_mm512_mask_loadu_ps((__m512)s[i][v], mask, p) : s[i][v];
+                _mm512_mask_storeu_ps(p, mask, (__m512)(add ? old + s[i][v] : s[i][v]));
+            }
+            c += ldc;
+            SMX_OPAQUE(c);
+        }
+#else
         /*@ ROW(TILE_OF(c)) */
         SMX_UNROLL for (int i = 0; i < M; i++) {
             /*@ assert reaches(i, M, ldc); */
@@ -79,6 +91,7 @@ SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t
             /*@ loop invariant 0 <= j <= columns; loop assigns j, TILE_OF(c); loop variant columns - j; */
             for (size_t j = 0; j < columns; j++) c[i * ldc + j] = add ? c[i * ldc + j] + t[j] : t[j];
         }
+#endif
     }
 }
 
