@@ -92,6 +92,22 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
     }
 }
 
+#if SMX_W >= 8
+// conv_rows of CONV_ROWS rows, each of which has all its taps.
+SMX_INLINE void conv_whole_rows(float *out, size_t ldo, const float *in, size_t ldi, const float *taps,
+                                size_t Dp, size_t W, const int step) {
+    const ptrdiff_t line = (ptrdiff_t)ldi;
+    v16 s[CONV_ROWS];
+    SMX_UNROLL for (int r = 0; r < CONV_ROWS; r++) s[r] = v16_set(0.0f);
+    for (ptrdiff_t w = 0; w < (ptrdiff_t)W; w++) {
+        const v16 k = v16_load(taps + w * (ptrdiff_t)Dp);
+        const float *p = in + step * w * line;
+        SMX_UNROLL for (int r = 0; r < CONV_ROWS; r++) s[r] = v16_madd(k, v16_load(p + r * line), s[r]);
+    }
+    SMX_UNROLL for (int r = 0; r < CONV_ROWS; r++) v16_store(out + r * (ptrdiff_t)ldo, s[r]);
+}
+#endif
+
 // Rows t0..end-1, all columns of some rows before the next rows:
 // those lie in the cache when their other columns are read.
 /*@ requires 16 <= Dp && (step == 1 || step == -1) && t0 <= end <= L && -W <= shift <= W;
@@ -106,9 +122,16 @@ SMX_INLINE void conv_block(float *out, size_t ldo, const float *in, size_t ldi, 
         size_t t = t0;
         /*@ loop invariant t0 <= t <= end; loop assigns t, INTO(out); loop variant end - t; */
         for (; t + CONV_ROWS <= end; t += CONV_ROWS)
-            /*@ assert part(t, CONV_ROWS, L, ldo) && product_within(CONV_ROWS, L, ldo); */
-            conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step,
-                      CONV_ROWS);
+#if SMX_W >= 8
+            if ((ptrdiff_t)t + shift >= (step > 0 ? 0 : (ptrdiff_t)W - 1) &&
+                (ptrdiff_t)t + shift + CONV_ROWS + (step > 0 ? (ptrdiff_t)W - 1 : 0) <= (ptrdiff_t)L)
+                conv_whole_rows(out + t * ldo + c, ldo, in + c + ((ptrdiff_t)t + shift) * (ptrdiff_t)ldi, ldi,
+                                taps + c, Dp, W, step);
+            else
+#endif
+                /*@ assert part(t, CONV_ROWS, L, ldo) && product_within(CONV_ROWS, L, ldo); */
+                conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step,
+                          CONV_ROWS);
         /*@ loop invariant t0 <= t <= end; loop assigns t, INTO(out); loop variant end - t; */
         for (; t < end; t++) /*@ assert part(t, 1, L, ldo) && product_within(1, L, ldo); */
             conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, 1);
