@@ -120,6 +120,13 @@ SMX_INLINE void ask(wanted *a, size_t lines) {
     }
 }
 #endif
+// Nothing is asked for where the arrays of a call are small enough to stay near.
+#if defined(__wasm__) || SMX_W == 1
+#define IF_FAR(a, p) (void)0
+#else
+#define IF_FAR(a, p)                                                                                         \
+    if ((p)->B * (p)->L * (p)->H * ((p)->dk + (p)->dv) < (size_t)1 << 14) (a).count = 0
+#endif
 // product(), asking between its parts: of 16 columns, and of 16 rows where its sums are long.
 /*@ requires m <= MOST && n <= MOST && k <= MOST && k * cx <= MOST && k * rb <= MOST;
     requires in_product: m > 0 && n > 0 ==> IN_PRODUCT(x, rx, cx, m, n, k);
@@ -681,6 +688,7 @@ static void segment_fwd(float *y, const float *state, float *carried, float *kep
             want_block(&a, c, row, h + 1, w.n);
         else if (t + STATE_SEGMENT + ROWS <= p->L)
             want_block(&a, c, row + STATE_SEGMENT, 0, ROWS);
+        IF_FAR(a, p);
         block_fwd(to, after, &w, c, work, row, h, &a);
         w.state = after;
     }
@@ -1063,6 +1071,7 @@ static void backward(const gradients *d, const float *states, float *scratch, co
                     want(&a, d->x->k + keys, keys_stride(p), w[i].n, p->dk);
                     want(&a, d->dy + values, p->H * p->dv, w[i].n, p->dv);
                     want(&a, d->x->v + values, p->H * p->dv, w[i].n, p->dv);
+                    IF_FAR(a, p);
                     load_block(&w[i], c, scratch + l->work, first, h, &a);
                     if (i + 1 < blocks) {
                         float *after = scratch + l->after + i * l->size;
@@ -1081,6 +1090,7 @@ static void backward(const gradients *d, const float *states, float *scratch, co
                         want_block(&a, c, first - back * STATE_SEGMENT, next, back ? ROWS : w[i].n);
                         want_state(&a, c, kept - back * p->H * l->size + next * l->size, i);
                     }
+                    IF_FAR(a, p);
                     block_bwd(d, &w[i], scratch + l->states + h * l->size, scratch, c, first, h, &a);
                 }
             }
