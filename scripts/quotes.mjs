@@ -7,8 +7,8 @@ const above = (a, b) => a.least > b.most;
 const apart = (a, b) => above(a, b) || above(b, a);
 
 /**
- * `of(row)`: what a row came to, as text; `row(name)`: its {mean, least, most} over the seeds; `claims`: of other
- * tables, statements that hold.
+ * `of(row)`: what a row came to, as text; `row(name)`: its {mean, least, most} over the seeds; `claims`: of
+ * other tables, statements that hold.
  */
 export const QUOTES = [
     {

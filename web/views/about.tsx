@@ -1,5 +1,6 @@
 // about.tsx: what each mechanism is: the engine's own words, its formulas, the code, the source and its
-// errata; how to cite; how to build; licences. All of it is made from the project's documents when the page is built.
+// errata; how to cite; how to build; licences. All of it is made from the project's documents when the page
+// is built.
 import about from 'virtual:about';
 import { useEffect } from 'preact/hooks';
 import { lab, view } from '../state/page.ts';
@@ -76,31 +77,38 @@ function useNamed(): void {
     }, [detail]);
 }
 
+/** Where on this page to go. */
+function Contents() {
+    return (
+        <nav class="contents" aria-label="Parts of this page">
+            <ul>
+                {SECTIONS.map(([id, title]) => (
+                    <li key={id}>
+                        <button type="button" onClick={() => jump(id)}>
+                            {title}
+                        </button>
+                    </li>
+                ))}
+            </ul>
+            <ul>
+                {lab().config.mixers.map(({ name, title }) => (
+                    <li key={name}>
+                        <button type="button" onClick={() => jump(name)}>
+                            {title}
+                        </button>
+                    </li>
+                ))}
+            </ul>
+        </nav>
+    );
+}
+
 export default function About() {
     const { mixers } = lab().config;
     useNamed();
     return (
         <div class="about">
-            <nav class="contents" aria-label="Parts of this page">
-                <ul>
-                    {SECTIONS.map(([id, title]) => (
-                        <li key={id}>
-                            <button type="button" onClick={() => jump(id)}>
-                                {title}
-                            </button>
-                        </li>
-                    ))}
-                </ul>
-                <ul>
-                    {mixers.map(({ name, title }) => (
-                        <li key={name}>
-                            <button type="button" onClick={() => jump(name)}>
-                                {title}
-                            </button>
-                        </li>
-                    ))}
-                </ul>
-            </nav>
+            <Contents />
             <div class="entries">
                 {mixers.map(({ name, title, help, source }) => (
                     <Entry key={name} name={name} title={title} help={help} source={source} />

@@ -1,6 +1,6 @@
-// verdict.test.mjs: what seqmix compare and judge say of small sets written here, number by number: each array
-// by its own scale and its format's tolerance, every one of several outputs, what is told of whom; the report's
-// columns and badge; how numbers are read.
+// verdict.test.mjs: what seqmix compare and judge say of small sets written here, number by number: each
+// array by its own scale and its format's tolerance, every one of several outputs, what is told of whom; the
+// report's columns and badge; how numbers are read.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,8 @@ const five = setOf(
     { f64_tol: 1e-8 },
 );
 const [case5] = five.cases;
-// What five's arrays may be off by; where the set does not say it: as many times the format's own as f32_tol is.
+// What five's arrays may be off by; where the set does not say it: as many times the format's own as f32_tol
+// is.
 const ALLOWED = {
     y: [8, { f64: 1e-8, f32: 1e-4, f16: 0.01, bf16: 0.1 }],
     state: [2, { f64: 1e-8, f32: 2e-3, f16: 0.02, bf16: 0.05 }],
