@@ -8,7 +8,7 @@ export const VERDICTS: Readonly<Record<string, string>> = {
         'As printed it does not hold (errata 11 and 22); it does, for every length, where the keys of the first N − 1 rows are masked, no two embeddings are opposite, and the filter tells all N-grams apart.',
     proof_cat_cor1: 'Holds for every length, where the key stood exactly once before.',
     proof_cat_thm2:
-        'Holds for every length with the constants 9, 2 and 23; the value filter comes near twice the delay that the paper names, at short lengths not within Lη (erratum 18).',
+        'Holds for every length with the constants 9, 1 and 23, the 1 as printed; the value filter comes near twice the delay that the paper names, at short lengths not within Lη (erratum 18).',
     proof_cat_thm3: 'Holds for every length, where no signal comes twice.',
     proof_cat_prop12:
         'Both widths suffice, if a landmark’s noise is normal and Proposition 2’s width has the σ² that it lacks in print (erratum 21).',
