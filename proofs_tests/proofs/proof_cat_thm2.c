@@ -11,7 +11,7 @@
 //   short length is not 0. Trained: the project's own CAT (value_filter=two_sided) after training on `ar`,
 //   its filter and weights read back.
 // Check: for disturbances of W and F over two decades eps, of every sequence of length 4, is at most what
-//   the disturbance allows, and the three quantities in L eps or L' eps, at every L' up to 1000, are far
+//   the disturbance allows, and the three quantities in L eps or L' eps, at every L' up to 1000, are
 //   below the 9, 1 and 23 that are proved. (The 1 printed of F fails for other filters: erratum 18.) A model
 //   far from solving the task at length 4 is no counter-example. What is called measured was measured over
 //   1,000 draws (of the last row alone, in double: last_row), of trained models over 1,047 seeds but for 37
