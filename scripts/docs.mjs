@@ -10,6 +10,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { equationsPage } from './docs-equations.mjs';
+import { listedPages } from './docs-lists.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -399,6 +400,7 @@ const pages = {
     'docs/MECHANISMS.md': mechanisms,
     'docs/TASKS.md': tasks,
     'docs/PRESETS.md': presetsPage,
+    ...listedPages({ root, table, isText }),
 };
 let stale = 0;
 for (const [name, write] of Object.entries(pages)) {

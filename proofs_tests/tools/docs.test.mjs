@@ -33,9 +33,15 @@ const names = new Set(
 // A copy of what the pages are made from, to be spoilt.
 const copy = mkdtempSync(join(tmpdir(), 'seqmix-docs-'));
 after(() => rmSync(copy, { recursive: true }));
-mkdirSync(join(copy, 'scripts'));
+for (const folder of ['scripts', 'wasm/package']) mkdirSync(join(copy, folder), { recursive: true });
 for (const folder of ['docs', 'results']) cpSync(join(root, folder), join(copy, folder), { recursive: true });
-for (const file of ['scripts/docs.mjs', 'scripts/docs-equations.mjs', 'scripts/definitions.json'])
+for (const file of [
+    'scripts/docs.mjs',
+    'scripts/docs-equations.mjs',
+    'scripts/docs-lists.mjs',
+    'scripts/definitions.json',
+    'wasm/package/README.md',
+])
     cpSync(join(root, file), join(copy, file));
 for (const folder of ['kernels', 'ref', 'model', 'build', 'examples'])
     symlinkSync(join(root, folder), join(copy, folder));
