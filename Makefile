@@ -105,7 +105,7 @@ build/kernels.def: kernels/kernels.txt scripts/kernels.awk
 # And the mixers that are texts: of their folder, too, so that one that is deleted goes.
 MIXER_TEXTS := $(wildcard model/mixers/*.eq)
 $(eval $(call holds,build/mixer_texts.list,$(MIXER_TEXTS)))
-build/mixer_texts.def: scripts/mixers.awk $(MIXER_TEXTS) build/mixer_texts.list
+build/mixer_texts.def: scripts/mixers.awk model/settings/common.c $(MIXER_TEXTS) build/mixer_texts.list
 	@LC_ALL=C awk -f $(filter-out %.list,$^) >$@
 
 # Python that the program writes, as C strings.
@@ -307,7 +307,7 @@ ulp-full: build/tests/ulp ## the same, and the functions of one number over all 
 	@$< --full docs/ACCURACY.md
 theorems: $(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%) build/tests/test_errata ## write docs/THEOREMS.md from the proofs and what they print
 	@node scripts/theorems.mjs
-docs: build/seqmix ## write docs/EQUATIONS.md, MECHANISMS.md, TASKS.md and PRESETS.md from the program's tables
+docs: build/seqmix ## write docs/EQUATIONS.md, MECHANISMS.md, TASKS.md and PRESETS.md, and lists in EMBED.md, from the program's tables
 	@node scripts/docs.mjs
 mnist: ## download MNIST into data/mnist, its checksums verified
 	$(call needs,node,apt-get install nodejs)

@@ -7,6 +7,7 @@
 # and of its keys, behind them, what a config may give: NAME = NUMBER  # LEAST to MOST: HELP  or
 # NAME = WORD | WORD  # HELP, the first word being the usual one. "rare, LEAST to MOST" and "rare: HELP" are shown where all
 # settings are asked for. The rest is docs/EQUATIONS.md.
+# Before them comes model/settings/common.c: its keys are every config's, and no text's.
 function fail(what) {
     print FILENAME ": " what >"/dev/stderr"
     failed = 1
@@ -35,6 +36,8 @@ function key(line,   is, hint, traits, least, most, whole, n, i, other, words) {
     traits = sub(/^rare[,:] /, "", hint) ? "KEY_RARE" : "0"
     sub(/#.*/, "", line)
     is = trim(substr(line, index(line, "=") + 1))
+    if (trim(substr(line, 1, index(line, "=") - 1)) in common)
+        fail(trim(line) ": every config has a key of that name (model/settings/common.c); take another name")
     if (!hint) fail(line ": what the key says stands behind #")
     n = split(is, words, /[ \t]*\|[ \t]*/)
     line = trim(substr(line, 1, index(line, "=") - 1))
@@ -58,6 +61,15 @@ function key(line,   is, hint, traits, least, most, whole, n, i, other, words) {
     # (the first that has the key says what it is where nobody gives it)
     if (!(line in usual)) usual[line] = is
     if (usual[line] != is) defaults = defaults (defaults ? "&" : "") line "=" is
+}
+FILENAME ~ /common\.c$/ {
+    if (match($0, /(_KEY|KEY_ROW)\("[a-z0-9_]+"/)) {
+        name = substr($0, RSTART, RLENGTH - 1)
+        sub(/.*"/, "", name)
+        common[name] = 1
+    }
+    name = ""
+    next
 }
 FNR == 1 {
     close_text()
