@@ -6,6 +6,10 @@
 #include <seqmix/ref.h>
 #include <seqmix/run.h>
 
+#include "model/settings/common.h"
+
+#define OPTIMISER_NAME(constant, word) word,
+
 enum { MOST = 64, WARMUP = 3 };
 typedef struct {
     char name[64];
@@ -42,6 +46,8 @@ static void expected_step(const char *change, state_of *w, double *g, const ref_
             slack[j] = fabs(a + b) < 1e-5 * (fabs(a) + fabs(b)) + 1e-9 ? 2 * rate : 0;
         }
         ref_lion(w->p, w->m, g, w->n, rate, o->b1, o->b2, o->wd);
+    } else if (strstr(change, "optimizer=") && !strstr(change, "optimizer=muon")) {
+        check_fail("%s: no twin of it is called in expected_step", change);
     } else {
         ref_adamw(w->p, w->m, w->v, g, w->n, o);
         // Steps are at most a few rates long; a gradient that is near 0 has its rounding in the step's
@@ -163,7 +169,7 @@ static void decay_on_matrices(void **state) {
 // last tall and wide.
 static void each_other_optimiser(void **state) {
     (void)state;
-    static const char *const names[] = {"sgd", "lion", "muon"};
+    static const char *const names[] = {OPTIMISERS_BUT_ADAMW(OPTIMISER_NAME)};
     for (size_t i = 0; i < CHECK_COUNT(names); i++) {
         char change[160];
         snprintf(change, sizeof change, "schedule=cosine&clip=0.05&decay=0.5&optimizer=%s", names[i]);
@@ -246,6 +252,12 @@ static void each_is_saved_and_goes_on(void **state) {
                 {"lion", "\"lion.m:head\"", "adam."},
                 {"muon", "\"muon.m:block0.mixer.w_q\"", "adam.m:block0.mixer.w_q"},
                 {"muon", "\"adam.v:head\"", "muon.m:head"}};
+    static const char *const all[] = {OPTIMISERS(OPTIMISER_NAME)};
+    for (size_t i = 0; i < CHECK_COUNT(all); i++) {
+        int found = 0;
+        for (size_t k = 0; k < CHECK_COUNT(each); k++) found |= !strcmp(each[k].word, all[i]);
+        if (!found) check_fail("%s: its moment in a checkpoint is a row of `each`", all[i]);
+    }
     for (size_t i = 0; i < CHECK_COUNT(each); i++) {
         char config[256], other[32];
         size_t size;
