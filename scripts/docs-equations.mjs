@@ -123,7 +123,7 @@ export function equationsPage({ root, seqmix, table, isText, texts, papers, cell
         "  config's numbers; `w[2 * width]` computes with them.",
         '- `form = paper | code` is a key with words, the first the usual one. The lines below `if form=code`, indented deeper, are read for',
         '  that word alone; below `if taps` where that number is not 0. It may stand in a scan, not below another `if`, and no key stands below',
-        '  it; there is no else: `if form=paper`, or a name that is assigned again. What is left out is still read, so that a fault in it is told.',
+        '  it; there is no else: `if form=paper`, or a name assigned again from itself (`r = r * g`). What is left out is still read, so that a fault in it is told.',
         '- Matrices start by the key `init`, the one whose product ends the text as an output projection; filters start as the identity, gains',
         '  as 1, biases as 0. `start(w, uniform, 0.1)` says otherwise: normal, uniform, constant, identity, decay, long, step, step_plus,',
         '  count, log_count, middle (the identity of a filter with as many taps ahead), heads (of a filter that mixes heads).',

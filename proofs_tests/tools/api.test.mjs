@@ -13,7 +13,10 @@ const headers = ['smx', 'run', 'state', 'data', 'ref', 'ref_cores', 'ref_layers'
 );
 
 test('the built API.md is current', async () => {
-    assert.ok(page === (await apiPage()), 'build/docs/API.md is older than what it is made of');
+    assert.ok(
+        page === (await apiPage()),
+        'build/docs/API.md is older than what it is made of; make build/docs/API.md writes it',
+    );
 });
 
 /** Functions that a header declares, as the compiler reads it: calls of undeclared ones would not compile. */

@@ -19,7 +19,10 @@ test('C files are laid out by clang-format', (t) => {
     const version = /version (\d+)/.exec(found.stdout)?.[1];
     if (Number(version) !== MAJOR) return t.skip(`clang-format is ${version}, not ${MAJOR}`);
     const files = words('C_FILES');
-    assert.ok(files.length > 200, `${files.length} C files are named`);
+    assert.ok(
+        files.length > 200,
+        `${files.length} C files are named; make run-tests RUN_TESTS=format names them`,
+    );
     const { stderr } = spawnSync('clang-format', ['--dry-run', ...files], {
         encoding: 'utf8',
         maxBuffer: 1 << 28,
@@ -30,7 +33,10 @@ test('C files are laid out by clang-format', (t) => {
 
 test('scripts and page files are laid out by prettier', () => {
     const files = words('WEB_FILES');
-    assert.ok(files.includes('web') && files.includes('scripts'), `named: ${files.join(' ')}`);
+    assert.ok(
+        files.includes('web') && files.includes('scripts'),
+        `named: ${files.join(' ')}; make run-tests RUN_TESTS=format names them`,
+    );
     // (What was right the last time and has the same bytes is not looked at again.)
     const cache = ['--cache', '--cache-strategy', 'content', '--cache-location', 'build/prettier.cache'];
     const { status, stdout, stderr } = spawnSync(

@@ -370,7 +370,7 @@ static void every_operation_is_drawn(void **state) {
         snprintf(call, sizeof call, "%s(", f->name);
         for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
             found |= strstr(templates[i], call) != NULL;
-        if (!found) fail_msg("no template has %s", f->name);
+        if (!found) fail_msg("no template has %s: a call of it belongs into `templates`", f->name);
     }
 }
 int main(void) {
