@@ -153,7 +153,7 @@ onPage(
             );
         assert.deepEqual(await offered(), []);
         // Neither does the empty chart, nor do the keys.
-        await says(page, '.chart-note', 'Cannot be trained: the settings say why.');
+        await says(page, '.chart-note', 'Cannot be trained: see the settings for the reason.');
         assert.equal((await page.$$('.chart-note button')).length, 0);
         for (const key of ['k', '.']) await page.keyboard.press(key);
         await pause(300);
@@ -507,6 +507,13 @@ onPage('projector mode is entered and left where the visitor was', RACE, {}, asy
             assert.ok(Math.abs(now - held) <= 80, `${now} px instead of ${held}, projector mode ${on}`);
         });
     }
+    // A view that was opened meanwhile begins at its top, not as far down as the one before was.
+    await turn(true);
+    assert.ok((await page.evaluate(() => scrollY)) > 300);
+    await page.evaluate((hash) => (location.hash = `${hash}!projector=1`), RACE);
+    await page.waitForSelector('.race .chart canvas');
+    await turn(false);
+    assert.equal(await page.evaluate(() => scrollY), 0);
 });
 
 onPage(

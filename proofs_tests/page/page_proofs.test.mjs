@@ -719,7 +719,7 @@ onPage(
             for (const [j, { named, seen }] of rows.entries()) {
                 assert.equal(
                     named,
-                    `train easy form of ${table.rows[j].name}: ${table.source}, ${table.title}`,
+                    `train small version of ${table.rows[j].name}: ${table.source}, ${table.title}`,
                 );
                 assert.equal(seen, named);
             }

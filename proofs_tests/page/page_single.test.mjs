@@ -78,7 +78,7 @@ for (const [name, why] of [
                 () =>
                     (location.hash = '#mixer=cat&task=mqar&steps=120~mixer=attention!speed=full&view=digits'),
             );
-            await says(page, '.drop', /This page of one file has no images of MNIST in it/);
+            await says(page, '.drop', /This single-file page contains no MNIST images/);
             assert.doesNotMatch(await text(page, '.drop'), /1\.3 MB/);
             await page.evaluate(
                 () => (location.hash = '#mixer=cat&task=mqar&steps=120~mixer=attention!speed=full'),

@@ -154,7 +154,7 @@ export async function pngOf(svg: string): Promise<Blob> {
     canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
     return new Promise((done, fail) =>
         canvas.toBlob(
-            (blob) => (blob ? done(blob) : fail(new Error('this browser gives no PNG'))),
+            (blob) => (blob ? done(blob) : fail(new Error('this browser cannot make a PNG'))),
             'image/png',
         ),
     );

@@ -53,13 +53,13 @@ export const EXERCISES: readonly Exercise[] = [
     },
     {
         title: 'One weight less',
-        text: 'Give CAT filters of two weights in place of three. Does it still learn recall? Its digest says whether you trained the right model.',
+        text: 'Give CAT filters of two weights instead of three. Does it still learn recall? Its digest says whether you trained the right model.',
         config: 'mixer=cat&filter=2&task=mqar',
         ask: 'digest',
     },
     {
         title: 'Another beginning',
-        text: 'Train CAT on recall from seed 2. The beginning of a loss curve belongs to its seed: compare with seed 1.',
+        text: 'Train CAT on recall from seed 2. The start of a loss curve depends on its seed: compare with seed 1.',
         config: 'mixer=cat&task=mqar&seed=2',
         ask: 'loss',
     },

@@ -22,7 +22,7 @@ function refused(values: Values): { problem: Problem } | null {
     const [key, value] = ['images', values['images'] ?? ''];
     const allowed = `1 to ${MNIST_PART.train}`;
     const asked = value === '0' ? 'asks for all training images of MNIST' : 'asks for more';
-    const message = `images=${value} ${asked}; here are the first ${MNIST_PART.train}: choose images=${MNIST_PART.train}, or hand over the four files in the view Digits`;
+    const message = `images=${value} ${asked}; here are the first ${MNIST_PART.train}: choose images=${MNIST_PART.train}, or add the four files in the view Digits`;
     return { problem: { message, key, value, allowed } };
 }
 
@@ -70,7 +70,7 @@ function explained(values: Values, problem: Problem): Problem {
     if (!key || problem.key !== 'data' || !(MNIST_FILES as readonly string[]).includes(problem.value))
         return problem;
     const instead = key === 'data' ? 'data=digits' : 'test=same';
-    const message = `${key}=${values[key]} reads MNIST, whose files are not here: fetch a part of them or hand them over in the view Digits, or choose ${instead}`;
+    const message = `${key}=${values[key]} reads MNIST, whose files are not here: fetch a part of them or add them in the view Digits, or choose ${instead}`;
     return { ...problem, key, value: values[key] ?? '', message };
 }
 

@@ -83,7 +83,8 @@ export class Pool {
         // A worker may end without a word (memory taken away by the system): its lock tells.
         // (From disk there are none.)
         const lock = navigator.locks ? `seqmix worker ${crypto.randomUUID()}` : '';
-        const watch = () => lock && void navigator.locks.request(lock, () => lost('it ended without a word'));
+        const watch = () =>
+            lock && void navigator.locks.request(lock, () => lost('it ended without a message'));
         seat.ready = host
             .init(this.#lab.module, whole, tell, lock, shared && Comlink.proxy(shared))
             .then(watch)

@@ -133,7 +133,7 @@ export default function About() {
                         ))}
                     </ul>
                     <p class="say">
-                        What is wrong or unsaid in them stands with each mechanism, {about.errata.length}{' '}
+                        What is wrong or missing in them is listed with each mechanism, {about.errata.length}{' '}
                         errata in all. Each that can be computed has a test that shows it; the Verify view
                         runs them here.
                     </p>
@@ -141,13 +141,15 @@ export default function About() {
                 <section aria-labelledby="about-cite">
                     <h3 id="about-cite">How to cite</h3>
                     <pre tabIndex={0}>{CITE}</pre>
-                    <p class="say">Cite the paper of the mechanism too: the mathematics is theirs.</p>
+                    <p class="say">
+                        Please cite the mechanism’s paper, too: the mathematics is its authors’.
+                    </p>
                 </section>
                 <section aria-labelledby="about-build">
                     <h3 id="about-build">Build from source</h3>
                     <p class="say">
-                        In a copy of the repository, on Debian or Ubuntu with git and make. Elsewhere the
-                        missing packages are named. README.md has the rest.
+                        In a copy of the repository, on Debian or Ubuntu with git and make. On other systems
+                        the setup names the missing packages. README.md has the rest.
                     </p>
                     <pre tabIndex={0}>{BUILD}</pre>
                 </section>

@@ -76,7 +76,7 @@ export default function Board() {
                 ))}
             </div>
             <p class="say">
-                Each cell answers one example: what is asked → the model’s answer, ✓ right or ✗ wrong. This
+                Each cell answers one example: the question → the model’s answer, ✓ right or ✗ wrong. This
                 machine trains {atOnce()} at a time, one per core; the others wait for a core.
             </p>
             {insideOf.value && <CellFlow key={cellKey(insideOf.value)} cell={insideOf.value} />}

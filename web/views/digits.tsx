@@ -171,7 +171,7 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                         step={table?.step ?? null}
                         count={async () => {
                             await count();
-                            said.value = 'The confusion matrix is counted.';
+                            said.value = 'The confusion matrix is ready.';
                         }}
                     />
                 </section>
@@ -373,7 +373,7 @@ function Saliency({ now, permuted }: { now: Seen; permuted: boolean }) {
     return (
         <>
             <p class="say">
-                Brown: more ink there makes the answer surer; teal: less sure (gradient of its log
+                Brown: more ink there makes the answer more certain; teal: less certain (gradient of its log
                 probability).
                 {permuted && ' Shown in the order in which the pixels are read.'}
             </p>

@@ -122,7 +122,7 @@ export default function Equations() {
                 <Text fault={fault} at={setWord} />
                 <p class={fault && !empty ? 'why' : 'say'} role="status">
                     {empty
-                        ? 'Write an equation: x is the input; the line of y is the result, or else the last.'
+                        ? 'Write an equation: x is the input; the result is the line that assigns y, or else the last one.'
                         : fault
                           ? fault.line
                               ? `Line ${fault.line}, column ${fault.column}: ${fault.sentence}.`
@@ -135,7 +135,7 @@ export default function Equations() {
                 <Trained />
                 <Alike />
                 <p class="say">
-                    The text is read with the task and the model of the selected run
+                    The text uses the task and the model of the selected run
                     {selected.value && ` (${taskTitle(lab(), selected.value.values)}, width `}
                     {selected.value &&
                         `${selected.value.values['width']}, heads ${selected.value.values['heads']})`}
@@ -146,7 +146,7 @@ export default function Equations() {
             <div class="equations-seen">
                 {empty ? (
                     <p class="say">
-                        What the text becomes, and its check, appear here while you write. To take a built-in
+                        The graph of the text, and its check, appear here as you write. To take a built-in
                         mixer apart, choose it under “Begin with”.
                     </p>
                 ) : (

@@ -137,7 +137,7 @@ function Question({ one, i, answer, typed, type, commit }: QuestionOf) {
                     (verdict === true ? (
                         <span class="right">✓ Right: {rightAnswer(one)}.</span>
                     ) : verdict === false ? (
-                        <span class="wrong">✗ Not right. Train the run as it is here, to the end.</span>
+                        <span class="wrong">✗ Not right. Train the run to the end, unchanged.</span>
                     ) : (
                         'No answer yet.'
                     ))}

@@ -30,8 +30,8 @@ export default function Length() {
     return (
         <>
             <p class="say length-note">
-                Where the task has pairs, their number grows with the length, as far as the vocabulary has
-                keys: guessing gets harder, too. (In Story it stays at eight.)
+                Where the task has pairs, their number grows with the length, as long as the vocabulary has
+                enough keys, so guessing gets harder, too. (In Story it stays at eight.)
             </p>
             <Transport />
             {lesson.value.name && (
@@ -45,7 +45,7 @@ export default function Length() {
                 <Group key={entries[0]!.id} entries={entries} several={groups.value.length > 1} />
             ))}
             <p class="say view-note">
-                Each point is tried on at least 128 answers that were never trained on.{' '}
+                Each point is measured on at least 128 held-out answers.{' '}
                 <button
                     type="button"
                     onClick={() => {
@@ -95,8 +95,8 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
             <section class="length" aria-label={`${heading}: ${title}`}>
                 <h3>{title}</h3>
                 <p class="say">
-                    This task has one length, {trained}: there is nothing longer to try. Recall and copying
-                    can be asked at any length.
+                    This task has one length, {trained}: there is nothing longer to test. Recall and copying
+                    work at any length.
                 </p>
             </section>
         );
@@ -165,7 +165,7 @@ function Refusals({ entries }: { entries: readonly Entry[] }) {
         <>
             {all.map(({ entry, message }) => (
                 <p key={entry.id} class="say">
-                    {nameOf(entry)} cannot be tried at every length: {message}.
+                    {nameOf(entry)} cannot be tested at every length: {message}.
                 </p>
             ))}
         </>

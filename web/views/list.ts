@@ -52,7 +52,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Compare',
         title: 'Inside',
         sentence:
-            'What has it learnt, and how does it use it? One example, one block, every part; drag the history to see it form.',
+            'What has it learnt, and how does it use it? One example, one block, every part. Drag the training history to watch it form.',
         load: () => import('./within.tsx'),
     },
     {
@@ -60,7 +60,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Compare',
         title: 'Length',
         sentence:
-            'Does it still work on longer input than it was trained on? Watch which curves stay up to the right of the line.',
+            'Does it still work on longer input than it was trained on? Watch which curves stay high to the right of the dotted line.',
         load: () => import('./length.tsx'),
     },
     {
@@ -76,7 +76,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Compare',
         title: 'Write',
         sentence:
-            'Type a beginning and let a model continue it. The stronger the colour, the more the letter surprised the model.',
+            'Type a beginning and let a model continue it. The stronger the colour, the more a letter surprised the model.',
         load: () => import('./write.tsx'),
     },
     {
@@ -84,8 +84,8 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Build',
         title: 'Equations',
         sentence:
-            'Write a mechanism that nobody has built: its equations, one a line. They are checked as you type, and ' +
-            'trained beside the others when you say so.',
+            'Write a mechanism that nobody has built: its equations, one per line. They are checked as you type, and ' +
+            'trained alongside the others at a press.',
         load: () => import('./equations.tsx'),
     },
     {
@@ -101,7 +101,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Proofs',
         title: 'Theorems',
         sentence:
-            'Claims of the papers to try by hand, the others as a list: change something, and see whether the number ' +
+            'Claims of the papers to try by hand, and a list of the others: change something, and see whether the number ' +
             'under the picture stays below its bound.',
         load: () => import('./theorems.tsx'),
     },
@@ -110,7 +110,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Proofs',
         title: 'Verify',
         sentence:
-            'Every row gets a tick or a cross: this browser computes again what the native program computed, ' +
+            'Every row gets a tick or a cross: this browser recomputes what the native program computed, ' +
             'and every bit must match.',
         load: () => import('./verify.tsx'),
     },
@@ -119,7 +119,7 @@ export const VIEWS: readonly ViewEntry[] = [
         place: 'Proofs',
         title: 'Papers',
         sentence:
-            'The papers’ tables, trained again: do the rows rank as in the paper? Press a dot to train it here.',
+            'The papers’ tables, trained again: do the rows rank as in the paper? Press a dot to train a small version of its row here.',
         load: () => import('./papers.tsx'),
     },
     {

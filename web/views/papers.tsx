@@ -25,7 +25,7 @@ const count = (wanted: Verdict) => claims.filter(({ verdict }) => verdict === wa
 export default function Papers() {
     return (
         <div class="papers-again">
-            <ul class="verdicts" aria-label="What came of the papers’ statements">
+            <ul class="verdicts" aria-label="How the papers’ statements fared">
                 {Object.entries(SIGNS).map(([verdict, [sign, tone]]) => (
                     <li key={verdict}>
                         <b class={`number ${tone}`}>{count(verdict as Verdict)}</b>{' '}
@@ -38,9 +38,9 @@ export default function Papers() {
             <p class="say">
                 Of {claims.length} statements. A dot is the mean over our seeds, its line their range, a
                 diamond the paper’s number. A statement holds where every seed of the row that should be ahead
-                is above every seed of the other; it does not hold where every seed is below. Sizes are those
-                that two cores can carry, so look at the order, not at the values. The easy form of a row
-                trains here: a smaller task, one seed, under a minute.
+                is above every seed of the other; it does not hold where every seed is below. Sizes are what
+                two cores can train, so compare the order, not the values. The small version of a row trains
+                here: a smaller task, one seed, under a minute.
             </p>
             <nav class="contradicted" aria-labelledby="papers-contradicted">
                 <h3 id="papers-contradicted">What does not hold</h3>
@@ -226,7 +226,7 @@ function RowView({ table, row, scales }: RowOf) {
         : undefined;
     const theirs =
         paper === null ? '' : `, the paper ${paper}${table.paperOn ? ` on its ${table.paperOn}` : ''}`;
-    const easily = `train easy form of ${name}: ${table.source}, ${table.title}`;
+    const easily = `train small version of ${name}: ${table.source}, ${table.title}`;
     return (
         <li class="rerun-row">
             <span>{name}</span>
@@ -278,7 +278,7 @@ function RowView({ table, row, scales }: RowOf) {
                 {table.run && <span class={ours ? 'number' : 'of'}>{said}</span>}{' '}
                 {easy ? (
                     <a href={address(easy)} aria-label={easily} title={easily}>
-                        train easy form
+                        train small version
                     </a>
                 ) : (
                     <span class="of">the program’s alone</span>

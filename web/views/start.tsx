@@ -55,7 +55,7 @@ function Below() {
     }, [ready]);
     return (
         <section class="below" aria-labelledby="below-title">
-            <h3 id="below-title">Three mechanisms, three tasks, and attention beside them</h3>
+            <h3 id="below-title">Three mechanisms, three tasks, and attention for comparison</h3>
             <Board />
         </section>
     );

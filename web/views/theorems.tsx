@@ -62,14 +62,14 @@ export default function Theorems() {
                 <Causality />
                 <Unpictured pictured={Object.values(PICTURED).flat()} />
                 <p class="say">
-                    Nothing here is a picture of a result: verify.wasm holds the kernels, the double-precision
-                    oracle and the very constructions that the proofs in proofs_tests use. docs/THEOREMS.md
-                    leads from each claim to its proof and figures. “Proved” speaks of recurrences and sums,
-                    in real numbers but where the claim is about IEEE 754; floats are tested. Of the C itself
-                    Frama-C proves that the scalar text of norms, the short convolution, a row of softmax, a
-                    tile’s product, gated linear attention and the delta rule, all forward, reads and writes
-                    inside its arrays at every size. What SIMD and compilers make of it is tested, and
-                    compared to the bit.
+                    Everything here is computed, not drawn: verify.wasm holds the kernels, the
+                    double-precision oracle and the constructions that the proofs in proofs_tests use.
+                    docs/THEOREMS.md leads from each claim to its proof and figures. “Proved” means
+                    recurrences and sums in real numbers, except where the claim is about IEEE 754; floats are
+                    tested. Of the C itself Frama-C proves that the scalar text of norms, the short
+                    convolution, a row of softmax, a tile’s product, gated linear attention and the delta
+                    rule, all forward, reads and writes inside its arrays at every size. What SIMD and
+                    compilers make of it is tested, bit for bit.
                 </p>
             </div>
         </div>

@@ -129,8 +129,8 @@ function ProofList() {
                 <Count good={proofsDone.value - proofsWrong.value} of={proofs.value.length} />
             </h3>
             <p class="say">
-                The native tests themselves, compiled to WebAssembly. Each figure stands beside its bound;
-                open one to read them.
+                The native tests themselves, compiled to WebAssembly. Each figure is shown with its bound;
+                open a row to read them.
             </p>
             <div class="proof-groups">
                 {groups.map((group) => (
@@ -187,10 +187,10 @@ function ProvedRows() {
             <p class="say">
                 How far a float32 row may be from the exact one is a theorem for every length and all inputs
                 whose sums stay finite, in norms of rows that are not too flat (Rocq, from IEEE 754 up). Rows
-                of 16 to 1,000 numbers in this browser’s kernels: of each kind the number that comes nearest
+                of 16 to 1,000 numbers in this browser’s kernels: for each kind, the number that comes closest
                 to its bound. The program’s <code>compare</code> judges by the same bounds.
             </p>
-            <div class="scroll" tabIndex={0} role="region" aria-label="Rows beside their proved bounds">
+            <div class="scroll" tabIndex={0} role="region" aria-label="Rows and their proved bounds">
                 <table class="ulps bounds">
                     <thead>
                         <tr>
@@ -237,7 +237,7 @@ function Errors() {
     return (
         <section aria-labelledby="verify-errors">
             <h3 id="verify-errors">
-                Errors beside their ceilings{' '}
+                Errors and their ceilings{' '}
                 <Count good={measured.value - above.value} of={errors.value.length * kinds.value.length} />
             </h3>
             <p class="say">

@@ -287,7 +287,7 @@ function Activations({ now, values }: { now: Look; values: Values }) {
     return (
         <details class="learnt" open>
             <summary>
-                <h3>What the example goes through</h3>
+                <h3>What happens to the example</h3>
             </summary>
             <div class="plots">
                 {all.map((tensor) => (

@@ -51,7 +51,7 @@ export default function Write() {
             <div class="write-none">
                 <p>
                     {length ? 'No run here is trained on text. ' : ''}The lesson trains two mechanisms for a
-                    minute on the opening of Coriolanus, byte by byte; a text of your own will do instead.
+                    minute on the opening of Coriolanus, byte by byte; you can use your own text instead.
                 </p>
                 <button
                     type="button"
@@ -196,8 +196,8 @@ function Texts() {
             </div>
             <p class="say">
                 The same seed and weights write the same text, here and with <code>seqmix generate</code>.
-                While a run trains, its text is written with the current weights. Below each text: a line that
-                it wrote after more and more steps.
+                While a run trains, its text is written with the current weights. Below each text: lines that
+                it wrote as training went on.
             </p>
         </>
     );
@@ -264,7 +264,7 @@ function Writer({ entry }: { entry: Entry }) {
                         </tbody>
                     </table>
                     <p class="say">
-                        {mean.toFixed(2)} bits of surprise a letter. <Memory of={last} />
+                        {mean.toFixed(2)} bits of surprise per letter. <Memory of={last} />
                     </p>
                 </>
             )}
@@ -316,8 +316,8 @@ function Memory({ of: { bytes, most, rows } }: { of: Remembered }) {
     return (
         <>
             {most === null
-                ? `Its memory of ${rows} tokens: ${inBytes(bytes)}, however much it reads.`
-                : `It keeps all ${rows} tokens${most > rows ? `, in room for ${most}` : ''}: ${inBytes(bytes)}, and it grows, since it looks back at each.`}
+                ? `Its memory of ${rows} tokens: ${inBytes(bytes)}, however long the text.`
+                : `It keeps all ${rows} tokens${most > rows ? `, in room for ${most}` : ''}: ${inBytes(bytes)}, and this grows with every token, since it looks back at all of them.`}
         </>
     );
 }
@@ -329,13 +329,14 @@ const sample = signal(0);
 function Samples() {
     return (
         <>
-            <Transport />
+            <Transport second />
             <p class="row write-sample">
                 <button type="button" onClick={() => sample.value++}>
                     Another example
                 </button>
                 <span class="say">
-                    Example {counted(sample.value)}, read token by token; below a token that asks, the answer.
+                    Example {counted(sample.value)}, read token by token; the answer stands below the token
+                    that asks.
                 </span>
             </p>
             <div class="write">
@@ -396,7 +397,8 @@ function Reciter({ entry }: { entry: Entry }) {
                     <p class="say">
                         {seen.filter((wanted, i) => wanted >= 0 && wanted === answer.answers[i]).length} of{' '}
                         {seen.filter((wanted) => wanted >= 0).length} right at step {answer.step}.{' '}
-                        {answer.own.some(Boolean) && 'Underlined: not given, but its own answer before. '}
+                        {answer.own.some(Boolean) &&
+                            'Underlined: its own earlier answer, not part of the input. '}
                         <Memory of={answer} />
                     </p>
                 </>

@@ -220,7 +220,7 @@ onPage(
         await says(
             page,
             '.own-course',
-            /CAT and LaS learn to read digits while you look: step [1-9]\d* of 1875/,
+            /CAT and LaS are learning to read digits as you watch: step [1-9]\d* of 1875/,
         );
         assert.ok(
             (await runs(page)).every(({ step }) => step === 0),

@@ -143,7 +143,7 @@ onPage('no check stands beside the graph of another text without saying so', HAS
     await says(page, '#graph-title', 'What it becomes (from the last valid text)');
     assert.match(
         await page.evaluate(() => globalThis.saidThen),
-        /\(of the text before; checking this one …\)$/,
+        /\(of the previous text; checking this one …\)$/,
     );
     await says(page, '#check-title', 'Its check');
     await counts(page, '.equations-check table', 0);

@@ -149,6 +149,15 @@ onPage(
         await stopped(page);
         // CAT looks at the value that it answers; the sentence says where.
         await until(page, () => /which is right/.test(document.querySelector('.score')?.textContent ?? ''));
+        // What is copied is as wide as the bands above it, on a large screen, too.
+        await page.setViewport({ width: 2560, height: 1440 });
+        await eventually(async () => {
+            const [strip, bands] = await page.evaluate(() =>
+                ['.flow-strip canvas', '.flow ol'].map((one) => document.querySelector(one).clientWidth),
+            );
+            assert.ok(Math.abs(strip - bands) <= 4, `${strip} of ${bands} px`);
+        });
+        await page.setViewport({ width: 1280, height: 900 });
         // The map shows that: its row of the question, outlined, is brightest where the sentence says.
         // (It is drawn a frame after the sentence.)
         await eventually(async () => {

@@ -69,6 +69,41 @@ const struckThrough = (page) =>
         }),
     );
 
+/** Weights of the filter, as drawn in step 3, that lie on a line. */
+const numbersOnLines = (page) =>
+    page.$$eval('.mix svg', (drawings) =>
+        drawings.flatMap((drawing) => {
+            const from = drawing.getBoundingClientRect();
+            const lines = [...drawing.querySelectorAll('line')].map((line) => ({
+                half: (parseFloat(getComputedStyle(line).strokeWidth) || 1) / 2,
+                points: Array.from({ length: 201 }, (_, i) =>
+                    line.getPointAtLength((i / 200) * line.getTotalLength()),
+                ),
+            }));
+            return [...drawing.querySelectorAll('text.tap')]
+                .filter((number) => {
+                    const box = number.getBoundingClientRect();
+                    return lines.some(({ points, half }) =>
+                        points.some(
+                            ({ x, y }) =>
+                                x + from.left > box.left - half &&
+                                x + from.left < box.right + half &&
+                                y + from.top > box.top + 3 &&
+                                y + from.top < box.bottom - 3,
+                        ),
+                    );
+                })
+                .map((number) => number.textContent);
+        }),
+    );
+/** Rows of the cards at the end that are shorter than the first. */
+const holes = (page) =>
+    page.$$eval('.next li', (cards) => {
+        const rows = Map.groupBy(cards, (one) => Math.round(one.getBoundingClientRect().top));
+        const [first] = rows.values();
+        return [...rows.values()].filter(({ length }) => length !== first.length).map(({ length }) => length);
+    });
+
 const percentage = async (page) => Number(/[\d.]+/.exec(await text(page, '.score > b'))[0]);
 const barAt = (page) =>
     page.$eval('.score .bar span', (one) => (100 * one.clientWidth) / one.parentElement.clientWidth);
@@ -273,7 +308,7 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
             page,
             (value) => {
                 const told = document.querySelector('#step-5 .words').textContent;
-                const most = / most goes to ((?:hollow )?\w+), [\d.]+ %/.exec(told);
+                const most = / same question goes to ((?:hollow )?\w+), [\d.]+ %/.exec(told);
                 if (!most) return false;
                 const chance = /happens to look at the right one/.test(told);
                 return (
@@ -284,6 +319,8 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
             value,
         );
     }
+    assert.deepEqual(await numbersOnLines(page), [], 'a weight of the filter that its line goes through');
+    assert.deepEqual(await holes(page), [], 'rows of cards at the end that are not full');
     assert.equal(
         await page.$eval('#step-4 .primary', (one) => one.disabled),
         true,
@@ -334,7 +371,11 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
     await press(page, 'Tear the pairs apart');
     await says(page, '#step-7', /8 of 8 stayed the same/);
     // The filter's block answers what stands after each letter now, where a number does.
-    await says(page, '#step-7', /Of the 7 letters .* it answers [67] with that icon, [01] with the one that/);
+    await says(
+        page,
+        '#step-7',
+        /Of the 7 letters .* it answers [67] with that icon, [01] with the icon that/,
+    );
     // Both rows are judged by the line as it stands; the last letter has no icon after it, and no mark.
     const marks = await page.$$eval('#step-7 .line:not(.all)', (lines) =>
         lines.map((line) => line.querySelectorAll('.right, .wrong').length),

@@ -44,6 +44,11 @@ onPage(
         assert.ok(own.length > 1);
         for (const [i, row] of rows.entries()) if (row.own) assert.equal(row.token, rows[i - 1].answer);
         await says(page, '.written', /\d+ of \d+ right at step 0/);
+        assert.deepEqual(
+            await page.$$eval('main .primary', (all) => all.map((one) => one.textContent.trim())),
+            ['Train on text'],
+            'one button comes first',
+        );
         await click(page, '.write-none button');
         await until(page, () => document.querySelectorAll('.write-text').length === 2);
     },
@@ -68,8 +73,8 @@ onPage(
         assert.equal(odds.length, 5);
         assert.ok(odds.every((one, i) => one > 0 && one <= 100 && (!i || one <= odds[i - 1])));
         assert.ok((await page.$$eval('.write-text span[style*="--surprise"]', (all) => all.length)) > 200);
-        await says(page, '.written:first-child', /however much it reads/);
-        await says(page, '.written:last-child', /it grows, since it looks back/);
+        await says(page, '.written:first-child', /however long the text/);
+        await says(page, '.written:last-child', /grows with every token/);
         // The weights stand still: the same seed writes the same.
         assert.deepEqual(await written(page, '.write-go [type=submit]'), first);
         const other = await written(page, '.write-go button:last-child');

@@ -105,7 +105,7 @@ export function trainBeside(): Problem | null {
         const problem = addValues(config.value, 'the new run');
         if (problem) return problem;
     }
-    said.value = 'The text trains beside the others.';
+    said.value = 'The text trains alongside the others.';
     play();
     return null;
 }

@@ -23,7 +23,7 @@ export const LESSON = {
     /** Its runs are the first two of this preset. */
     of: 'recall',
 };
-const ANY = 'Whose curve rises first, and whose not at all? Change one thing about one run and start again.';
+const ANY = 'Which curve rises first, and which not at all? Change one setting of one run and start again.';
 
 /** In the place of what a lesson about MNIST says, where the digits are not MNIST's. */
 const DRAWN =
@@ -258,7 +258,7 @@ export function outcome(): string {
     const ending = broken
         ? `${broken} of ${all.length} predictions did not hold this time.`
         : untold
-          ? 'What was tried is as predicted.'
+          ? 'All that was tested is as predicted.'
           : 'All as predicted.';
     return `Result: ${parts.join(', ')}. ${ending}`;
 }

@@ -100,7 +100,7 @@ export function planned(key: string, text: string): { values: string[] } | { why
     const count = values.length * runs.value.length * view.value.seeds;
     if (count > MOST)
         return {
-            why: `${count} trainings are more than ${MOST}, which is what a tab should do: take fewer values, or the command`,
+            why: `${count} trainings are more than ${MOST}, the most for one tab: use fewer values, or the command`,
         };
     const refused = runs.value.map((entry) => values.map((value) => cellOf(entry, key, value).why));
     if (refused.every((row) => row.some(Boolean))) return { why: refused.flat().find(Boolean)! };

@@ -21,16 +21,16 @@ export function Confusion({ counts, step, count }: Props) {
             <p class="say">
                 {counts ? (
                     <>
-                        At step {step}: <b class="number">{right}</b> of {total} held-out images right. Rows
-                        are what they show, columns what the run answers.
+                        At step {step}: <b class="number">{right}</b> of {total} held-out images right. Rows:
+                        the digit shown; columns: the run’s answer.
                     </>
                 ) : (
-                    '1,024 held-out images: rows are what they show, columns what the run answers.'
+                    '1,024 held-out images. Rows: the digit shown; columns: the run’s answer.'
                 )}
             </p>
             <div class="scroll" role="region" aria-label="Digits shown and answered" tabIndex={0}>
                 <table class={`confusion${counts ? '' : ' empty'}`}>
-                    <caption class="unseen">How often each digit was taken for which</caption>
+                    <caption class="unseen">How often each digit was read as which</caption>
                     <thead>
                         <tr>
                             <td />

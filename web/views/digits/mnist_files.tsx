@@ -66,7 +66,7 @@ function OnePress({ readers, tell }: { readers: readonly Entry[]; tell: (problem
                 <p class="say">
                     {fetches
                         ? `One press fetches ${PART.toLowerCase()} from this site.`
-                        : 'This page of one file has no images of MNIST in it; its website brings a part of them in one press.'}
+                        : 'This single-file page contains no MNIST images; on the website one press fetches some of them.'}
                     <Attribution />
                     {fetches && (
                         <>

@@ -13,7 +13,7 @@ export function OwnCourse({ readers }: { readers: readonly Entry[] }) {
     return (
         <div class="own-course">
             <p>
-                {readers.map(nameOf).join(' and ')} learn to read digits while you look:{' '}
+                {readers.map(nameOf).join(' and ')} are learning to read digits as you watch:{' '}
                 <span class="number">
                     step {step} of {steps || '…'}
                 </span>
@@ -27,7 +27,7 @@ export function OwnCourse({ readers }: { readers: readonly Entry[] }) {
             >
                 Train five mechanisms
             </button>{' '}
-            <span class="say">{cardOf('rows')?.takes.split(' · ')[0]}, starts anew</span>
+            <span class="say">{cardOf('rows')?.takes.split(' · ')[0]}, starts over</span>
         </div>
     );
 }

@@ -71,14 +71,14 @@ export function Checked({ config, ready, text, graphed }: CheckedProps) {
                 {!current &&
                     report &&
                     (ready ? (
-                        <span class="say">(of the text before; checking this one …)</span>
+                        <span class="say">(of the previous text; checking this one …)</span>
                     ) : (
                         <OfBefore />
                     ))}
             </h3>
             {current && problem && <p class="why">{problem}.</p>}
             {!report && !(current && problem) && (
-                <p class="say">{ready ? 'Checking …' : 'When the text can be built, it is checked.'}</p>
+                <p class="say">{ready ? 'Checking …' : 'It is checked as soon as the text is valid.'}</p>
             )}
             {report && <Report report={report} text={checked} />}
         </section>

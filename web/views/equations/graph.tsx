@@ -110,7 +110,7 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
             {open && !stale ? (
                 <Sample name={open} />
             ) : (
-                <p class="say">Press a box that has a name, and see it on an example.</p>
+                <p class="say">Press a named box to see it on an example.</p>
             )}
         </section>
     );

@@ -62,5 +62,5 @@ function named(word: string, steps: EquationSteps | null, text: string): string 
     if (weight && word)
         return `${word} is a weight, ${shapeOf(weight.shape)}: it is learnt. A number in brackets, as in ${word}[5], sets its free size: the taps of a filter, the columns of a matrix.`;
     if (word === 'start') return 'start(w, uniform, 0.1) says how a weight starts.';
-    return 'Put the cursor on an operation or a name, and it is explained here. A name that nothing assigns is a weight, where one can stand: right of @, or as a filter, gain or bias.';
+    return 'Put the cursor on an operation or a name, and it is explained here. A name without an assignment is a weight, where one is allowed: to the right of @, or as a filter, gain or bias.';
 }

@@ -125,7 +125,7 @@ export function Accuracy({ entries, several, Heading }: FigureProps) {
                 {!begun.value && !playing.value && (
                     <p class="chart-note">
                         {refused.value ? (
-                            'Cannot be trained: the settings say why.'
+                            'Cannot be trained: see the settings for the reason.'
                         ) : (
                             <>
                                 <span>Nothing has been trained yet.</span>

@@ -77,7 +77,7 @@ function DrawnInstead() {
             This lesson is about MNIST.{' '}
             {whole.value
                 ? 'This run used other digits.'
-                : 'Not all of its files are here, so nothing is judged.'}{' '}
+                : 'Some of its files are missing, so no claim is judged.'}{' '}
             {whole.value ? (
                 <button type="button" onClick={() => (card ? openCard(card) : openLesson(`preset=${name}`))}>
                     Train on MNIST

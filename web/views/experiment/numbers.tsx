@@ -60,10 +60,10 @@ export function Numbers() {
                 </table>
             </div>
             <details class="proof">
-                <summary>Check these numbers, or take them with you</summary>
+                <summary>Reproduce or export these numbers</summary>
                 <p class="say">
                     The digest is a hash of all weights. The native program prints the same one, and the same
-                    loss at every step. The second line does it in a page of your own.
+                    loss at every step. The second snippet does the same in your own page.
                 </p>
                 {runs.value.map((entry) => (
                     <Later key={entry.id}>{() => <Proof entry={entry} />}</Later>

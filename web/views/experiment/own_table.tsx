@@ -33,7 +33,7 @@ export default function OwnTable({ entry: { values } }: { entry: Entry }) {
             ) : (
                 <p class="say">
                     {values['file'] === 'sample'
-                        ? 'An embedded table of 1,200 hours. Drop one of your own on this page, CSV or TSV, plain or .gz, its first line the names of the columns: it stays in this browser.'
+                        ? 'An embedded table of 1,200 hours. Drop one of your own on this page, CSV or TSV, plain or .gz, with column names in its first line: it stays in this browser.'
                         : `${values['file']} is not here: drop it on this page, or choose it.`}
                 </p>
             )}
@@ -138,7 +138,7 @@ function Mixed({ columns }: { columns: TableSummary['columns'] }) {
                         `${counted(words)} of ${name} (the first in line ${wordLine}: ${word})`,
                 )
                 .join(', ')}
-            ; such a column cannot be read. Mend the cells or leave them empty, and choose the table again.
+            ; such a column cannot be read. Correct the cells or leave them empty, and choose the table again.
         </p>
     );
 }

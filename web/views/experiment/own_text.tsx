@@ -29,7 +29,7 @@ export function OwnText({ first }: { first: Entry }) {
             <p class="say">
                 {own && heldText.value?.name === first.values['text']
                     ? `${counted(heldText.value!.bytes.length)} bytes of ${heldText.value!.name}, the last tenth held out.`
-                    : 'Any text file will do, plain or .gz. It stays in this browser: nothing is sent anywhere.'}
+                    : 'Use any text file, plain or .gz. It stays in this browser: nothing is sent anywhere.'}
             </p>
             {problem && (
                 <p class="why" role="alert">

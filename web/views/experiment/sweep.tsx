@@ -37,7 +37,7 @@ export default function SweepView() {
     return (
         <>
             <p class="say">
-                Each run with each of these values, to the end of its steps, at full speed beside the runs
+                Each run with each of these values, to the end of its steps, at full speed, alongside the runs
                 above. Which value suits which mechanism?
             </p>
             <form

@@ -11,7 +11,7 @@ export function Header() {
             <h1>seqmix</h1>
             <Places />
             <div class="tools">
-                <label class="check" title="Training stands still while this tab is hidden.">
+                <label class="check" title="Training pauses while this tab is hidden.">
                     <input
                         type="checkbox"
                         checked={pauseHidden.value}

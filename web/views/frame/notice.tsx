@@ -13,7 +13,7 @@ export function Notice() {
                 {now.from === 'address' ? 'This link isn’t valid: ' : ''}
                 <strong>{message}</strong>
                 {/[.!?]$/.test(message) ? '' : '.'}{' '}
-                {now.from === 'address' && 'The setup below was left as it was.'}
+                {now.from === 'address' && 'The setup below is unchanged.'}
             </p>
             <button type="button" onClick={dismiss}>
                 Keep the setup below

@@ -40,7 +40,7 @@ export function Pictures() {
     const all = album.value ? pictures() : [];
     return (
         <Dialog open={album} title="Pictures of this view">
-            {album.value && all.length === 0 && <p class="say">This view has no picture now.</p>}
+            {album.value && all.length === 0 && <p class="say">This view has no picture at the moment.</p>}
             <ul class="album">
                 {all.map(({ name, host }, i) => (
                     <li key={i}>

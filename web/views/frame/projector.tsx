@@ -6,9 +6,10 @@ import { said, view } from '../../state/page.ts';
 import { setView } from '../../state/viewing.ts';
 
 // What the visitor looks at, and how far down the page that is. Its height on the screen stays where the
-// letters change; where it is not shown in the other mode, the page is again where it was before.
+// letters change; where it is not shown in the other mode, the page is again where it was before, and a view
+// that was opened meanwhile begins at its top.
 let at: { one: Element | undefined; top: number; scrolled: number } | undefined;
-let before = 0;
+let before = { view: '', scrolled: 0 };
 
 export function turnProjector(): void {
     const top = (one: Element) => one.getBoundingClientRect().top;
@@ -31,15 +32,17 @@ export function Projector() {
         painted.value = painted.peek() + 1; // what is drawn on canvases has letters, too
         const was = at;
         at = undefined;
-        if (on) before = was?.scrolled ?? 0;
+        const now = view.peek().view;
+        if (on) before = { view: now, scrolled: was?.scrolled ?? 0 };
         // What stood above the chart is gone: the page begins with it, wherever it was before.
-        if (on && view.peek().view === 'experiment') scrollTo(0, 0);
-        else if (was && view.peek().view !== 'experiment' && was.one?.checkVisibility()) {
+        if (on && now === 'experiment') scrollTo(0, 0);
+        else if (was && now !== 'experiment' && was.one?.checkVisibility()) {
             const { one, top } = was;
             const hold = () => scrollBy({ top: one.getBoundingClientRect().top - top, behavior: 'instant' });
             hold();
             requestAnimationFrame(hold); // drawings above it are as large as they will be a frame later
-        } else if (was && !on) scrollTo({ top: before, behavior: 'instant' });
+        } else if (was && !on)
+            scrollTo({ top: now === before.view ? before.scrolled : 0, behavior: 'instant' });
     }, [on]);
     if (!on) return null;
     return (

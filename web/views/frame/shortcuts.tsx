@@ -21,7 +21,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 'k', says: 'start or pause', does: () => (playing.value ? pause() : play()) },
     { keys: '.', says: 'one step', does: stepOnce },
     { keys: 'r', says: 'reset', does: reset },
-    { keys: 'u', says: 'undo the last change of the runs, or redo it', does: undo },
+    { keys: 'u', says: 'undo or redo the last change to the runs', does: undo },
     { keys: 'n', says: 'look into the next run', does: () => turn(1) },
     { keys: 'p', says: 'look into the previous run', does: () => turn(-1) },
     { keys: 's', says: 'the next example', does: () => setView({ sample: view.value.sample + 1 }) },

@@ -9,7 +9,8 @@ import { SPEEDS, type Speed } from '../../state/url.ts';
 
 const SPEED_NAMES: Record<Speed, string> = { slow: '4 steps/s', gentle: '24 steps/s', full: 'full speed' };
 
-export function Transport() {
+/** `second`: the view has a button that comes first. */
+export function Transport({ second = false }: { second?: boolean }) {
     const members = membersOf(runs.value);
     const going = members.filter(({ live }) => live.value.status === 'going');
     const planned = members.reduce((sum, { live }) => sum + live.value.steps, 0);
@@ -36,7 +37,7 @@ export function Transport() {
             ) : (
                 <button
                     type="button"
-                    class={finished.value ? '' : 'primary'}
+                    class={finished.value || second ? '' : 'primary'}
                     onClick={play}
                     disabled={refused.value}
                 >

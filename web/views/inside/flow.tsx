@@ -255,8 +255,8 @@ function OneNumber({ looked, stages, at }: { looked: Looked; stages: readonly St
                 {state
                     ? `After this token the state’s size is ${round(state.sizes[at]!, 3)}${at ? `, before it ${round(state.sizes[at - 1]!, 3)}` : ''}.`
                     : steps.length
-                      ? `The question gives it ${percent(steps.at(-1)!.values[at]!)}. Here scores hold more than query times key: positions, or another kind of attention.`
-                      : 'This mechanism mixes tokens without a match of query and key.'}
+                      ? `The question gives it ${percent(steps.at(-1)!.values[at]!)}. Here a score is more than query times key: it includes positions, or is another kind of attention.`
+                      : 'This mechanism mixes tokens without matching queries and keys.'}
             </p>
         );
     return (
@@ -277,7 +277,7 @@ function OneNumber({ looked, stages, at }: { looked: Looked; stages: readonly St
             <p class="say">
                 The sum of the products is the score; the softmax compares it with the scores of all tokens up
                 to the question. The run’s own weight is {percent(weight.found)}.
-                {output && ' The output, added up again from weights and values, equals the run’s as well.'}
+                {output && ' The output, recomputed from weights and values, equals the run’s as well.'}
             </p>
         </>
     );

@@ -29,14 +29,14 @@ import { Matrix } from './matrix.tsx';
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
     k_raw: [
         'Keys before the filter',
-        'Each token as numbers, one a channel: what it alone would be found by.',
+        'Each token as numbers, one per channel: what it would be found by on its own.',
     ],
     filter_k: [
         'Filter',
         'Each key takes from its own token and from those before it. Thicker is more; dashed is below zero.',
     ],
     k: ['Keys', 'What each token is found by.'],
-    h: ['State', 'What is remembered after each token, one number a channel.'],
+    h: ['State', 'What is remembered after each token, one number per channel.'],
     short: ['Short convolution', 'How much reaches the question from each token nearby.'],
     short_3: ['Short convolution, three taps', 'How much reaches the question from each token nearby.'],
     short_n: [
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<string, readonly [string, string]>> = {
     conv_k: ['Long convolution', 'How much reaches the question from any token before it.'],
     theta: [
         'Bins and their resonators',
-        'Each bin of tokens has a filter of its own. Drawn: what it makes of a single 1 at its first token.',
+        'Each bin of tokens has a filter of its own. Drawn: its response to a single 1 at its first token.',
     ],
     x_f: ['Filtered signal', 'The tokens after the resonators; keys and values are made from these.'],
     map: ['Match', 'The share of its attention that the question gives to each token.'],
@@ -54,14 +54,14 @@ const WORDS: Readonly<Record<string, readonly [string, string]>> = {
         'Match',
         'The share of its attention that the question gives to each token, by softmax alone.',
     ],
-    map_decayed: ['With the decay', 'The same when distant tokens count less.'],
-    map_acting: ['Pooled', 'Neighbouring weights are averaged: this is what acts.'],
+    map_decayed: ['With the decay', 'The same, with distant tokens counting less.'],
+    map_acting: ['Pooled', 'Neighbouring weights are averaged: these are the weights in use.'],
     v: ['Values', 'What can be copied from each token.'],
     state: [
         'State',
-        'How much is remembered after each token. Below, all of it after the token that is pointed at.',
+        'How much is remembered after each token. Below, the whole state after the token that is pointed at.',
     ],
-    output: ['Copy', 'The output: the values, weighed by the match and added up.'],
+    output: ['Copy', 'The output: the values, weighted by the match and summed.'],
 };
 
 export const isImage = (values: Values): boolean => taskOf(lab(), values)?.images === true;
@@ -241,15 +241,17 @@ export function Copy({
                     }
                 </Band>
             )}
-            <Matrix
-                label="output of the head"
-                values={stage.values}
-                rows={1}
-                columns={stage.channels}
-                signed
-                row="question"
-                column="channel"
-            />
+            <div class="flow-strip">
+                <Matrix
+                    label="output of the head"
+                    values={stage.values}
+                    rows={1}
+                    columns={stage.channels}
+                    signed
+                    row="question"
+                    column="channel"
+                />
+            </div>
         </>
     );
 }

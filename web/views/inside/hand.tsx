@@ -133,7 +133,7 @@ function Judged({ entry }: { entry: Entry }) {
     return (
         <p class="say" aria-live="polite">
             {!touched
-                ? 'The example answers with the weights that you set; the trained model keeps its own.'
+                ? 'The example uses the weights that you set; the trained model keeps its own.'
                 : share === null
                   ? 'Trying it on held-out sequences …'
                   : `${percent(share)} right over held-out sequences with yours${

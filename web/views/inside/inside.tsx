@@ -52,7 +52,7 @@ export function Nothing({ entry, what }: { entry: Entry; what: string }) {
     const { status, problem } = entry.live.value;
     return status === 'failed' && problem ? (
         <p class="why" role="alert">
-            There is nothing to see inside this run: {problem.message}.
+            This run cannot be looked into: {problem.message}.
         </p>
     ) : (
         <p class="say">{what} appears when the run is open.</p>

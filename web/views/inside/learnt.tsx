@@ -77,7 +77,7 @@ function filterSentence({ data, shape }: Tensor): string {
     const taps = data.subarray(0, shape[1]);
     const where = shape[0]! > 1 ? 'In head 1 a' : 'A';
     if (taps.every((tap) => tap === 0))
-        return `${where} key is zero, as all weights of its filter are: no token can be told from another.`;
+        return `${where} key is zero, because all weights of its filter are: the tokens are indistinguishable.`;
     const most = taps.reduce((best, tap, i) => (Math.abs(tap) > Math.abs(taps[best]!) ? i : best), 0);
     const back =
         ['the token itself', 'the token before', 'the token two back'][most] ?? `the token ${most} back`;
@@ -158,8 +158,7 @@ function Theta({ now }: { now: Look }) {
             </div>
             {find(now, 'mixer.hyper_w1') && (
                 <p class="say">
-                    Each bin’s filter is chosen from the bins before it: bin 0 has none and lets everything
-                    through.
+                    Each bin’s filter is chosen from the bins before it: bin 0 has none and passes everything.
                 </p>
             )}
             <div class="plots">
@@ -241,7 +240,7 @@ function Kernels({ now }: { now: Look }) {
     if (!found.length) return null;
     return (
         <section aria-labelledby="kernels-title" class="learnt">
-            <h3 id="kernels-title">Kernels over time, and the frequencies they let through</h3>
+            <h3 id="kernels-title">Kernels over time, and the frequencies that they pass</h3>
             <div class="plots">
                 {found.flatMap(({ label, data, channels, taps }) => {
                     const gains = new Float32Array(channels * FREQUENCIES);

@@ -54,7 +54,7 @@ export function AttentionMap({ now, map, head, row, name }: Props) {
                 <canvas
                     ref={canvas}
                     role="img"
-                    aria-label={`Attention map of ${name}: rows are positions that ask, columns those looked at.`}
+                    aria-label={`Attention map of ${name}: rows are queries, columns are keys.`}
                     onPointerMove={point}
                     onPointerDown={point}
                     onPointerLeave={() => (pointed.value = null)}

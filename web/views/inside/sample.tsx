@@ -106,7 +106,7 @@ export function Answer({ now, row, weights, task }: AnswerProps) {
     const { sample, step } = now;
     const questions = questionsOf(sample);
     if (sample.classes === 0)
-        return <p class="score">The answer of this task is a number at each row, judged by R² above.</p>;
+        return <p class="score">The answer to this task is a number at each row, judged by R² above.</p>;
     if (questions.length === 0) return <Single now={now} />;
     const right = questions.filter((i) => sample.predicted![i] === sample.targets![i]).length;
     return (
@@ -162,7 +162,7 @@ function Single({ now }: { now: Look }) {
 }
 
 function percent(share: number | undefined): string {
-    return `${Math.round(100 * (share ?? 0))} %`;
+    return `${Math.round(100 * (share ?? 0))}\u00a0%`; // never on two lines
 }
 function Number({ children }: { children: ComponentChildren }) {
     return <b class="number">{children}</b>;

@@ -21,17 +21,17 @@ export function Why({ sample, map }: { sample: Sample; map: Float32Array }) {
         <p class="why-so">
             {right >= 0.9 ? 'Why it works' : right < 0.5 ? 'Why it fails' : 'How far it is'}: on average its
             questions give <b class="number">{percent(answers)}</b> of their attention to the values that they
-            ask for (to every token alike it would be {percent(even)}) and{' '}
-            <b class="number">{percent(keys)}</b> to their own keys.{' '}
+            ask for (spread evenly it would be {percent(even)}) and <b class="number">{percent(keys)}</b> to
+            their own keys.{' '}
             {right >= 0.9
                 ? answers > 0.5
                     ? 'It finds the value by the key that stood before it.'
-                    : 'What it needs comes another way than through this map.'
+                    : 'What it needs does not come through this map.'
                 : answers > 0.5
                   ? 'It looks in the right places; what it takes from there is not yet the answer.'
                   : again > answers && again > CLEARLY * evenAgain
                     ? 'It finds where the key stood before, but the answer stands one place to the right of it.'
-                    : 'It finds neither: most of it lies on tokens that do not help.'}
+                    : 'It finds neither: most of its attention lies on tokens that do not help.'}
         </p>
     );
 }

@@ -49,8 +49,8 @@ export function Doubts({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        You gave attention a filter: three weights, learnt, the same for every token. Each
-                        part of that can be doubted, and tested.
+                        You gave attention a filter: three weights, learnt, the same for every token. You can
+                        doubt each part of that, and test it.
                     </p>
                     <Choices label="What is asked" choices={DOUBTS} value={shown} set={show} />
                     {
@@ -58,8 +58,8 @@ export function Doubts({ children }: StepProps) {
                             needed: (
                                 <>
                                     <p>
-                                        <b>Something is needed.</b> To attention alone a line is a bag of
-                                        tokens. Tear all pairs apart, and it answers as before.
+                                        <b>Something is needed.</b> For attention alone, a line is a bag of
+                                        tokens. Tear all pairs apart, and its answers stay the same.
                                     </p>
                                     <Positions />
                                 </>
@@ -67,22 +67,23 @@ export function Doubts({ children }: StepProps) {
                             itself: (
                                 <p>
                                     <b>It could</b>, once something tells it where a token stands: with the
-                                    right weights attention computes every filter whose weights are not
+                                    right weights, attention computes every filter whose weights are not
                                     negative. Try one. So the question is not what attention can express but
                                     what it learns easily.
                                 </p>
                             ),
                             learnt: (
                                 <p>
-                                    <b>Not where you know what counts.</b> In a picture it is the pixels near
-                                    by. Another mechanism, LaS, builds that in with nothing to learn: decay
-                                    makes near pixels count more, smoothing averages neighbouring weights.
+                                    <b>Not if you know in advance what matters.</b> In an image it is the
+                                    nearby pixels. Another mechanism, LaS, builds that in with nothing to
+                                    learn: decay makes nearby pixels count more, smoothing averages
+                                    neighbouring weights.
                                 </p>
                             ),
                             same: (
                                 <p>
                                     <b>No.</b> In a third mechanism, Focus, a small network reads the line and
-                                    chooses for each token how much of what came before goes into it.
+                                    chooses, for each token, how much of the preceding tokens to mix in.
                                 </p>
                             ),
                         }[shown]
@@ -94,7 +95,7 @@ export function Doubts({ children }: StepProps) {
                     )}
                     {shown === 'same' && (
                         <button type="button" class="again" onClick={() => openLesson('preset=mechanisms')}>
-                            Train Focus beside five others
+                            Train Focus alongside five others
                         </button>
                     )}
                 </>
@@ -123,7 +124,7 @@ function Positions() {
             {isTrained('placed') && (
                 <p>
                     {(right ?? 1) < 0.25
-                        ? 'They are not: a label then says where it stands, but still not what stands before it.'
+                        ? 'They are not: a label then says where its token stands, but still not which token stands before it.'
                         : 'That helps.'}
                 </p>
             )}
@@ -218,11 +219,11 @@ function Torn() {
             </div>
             {apart && (
                 <p class="verdict-line">
-                    Of attention’s answers <Live>{same} of 8</Live> stayed the same; none is surer or less
-                    sure by more than <Live>{show(moved)}</Live>: it did not notice. The block with its filter
-                    reads the line as it stands now. Of the {askable.length} letters that an icon still
-                    follows it answers <Live>{rightOf(other, keys)}</Live> with that icon,{' '}
-                    <Live>{rightOf(tokens, keys)}</Live> with the one that stood there before.
+                    Of attention’s answers <Live>{same} of 8</Live> stayed the same; no probability moved by
+                    more than <Live>{show(moved)}</Live>: it did not notice. The block with its filter reads
+                    the line in its new order. Of the {askable.length} letters that an icon still follows, it
+                    answers <Live>{rightOf(other, keys)}</Live> with that icon,{' '}
+                    <Live>{rightOf(tokens, keys)}</Live> with the icon that stood there before.
                 </p>
             )}
         </>
@@ -245,11 +246,9 @@ function Same() {
     const difference = Math.max(...Array.from(found.y, (y, t) => Math.abs(y - found.direct[t]!)));
     return (
         <>
-            <p class="caption">
-                Twelve places of a sequence: ○ what attention gives out, ✕ what the filter gives out.
-            </p>
+            <p class="caption">Twelve tokens of a sequence: ○ attention’s output, ✕ the filter’s output.</p>
             <Stems
-                label="What attention gives, and what the convolution gives"
+                label="Attention’s output, and the convolution’s"
                 series={[
                     { values: found.y, tone: 'one', shape: 'ring' },
                     { values: found.direct, tone: 'two', shape: 'cross', stems: false },
@@ -296,7 +295,7 @@ const NEXT: readonly (readonly [string, string, () => void])[] = [
     ],
     [
         'Write your own equation',
-        'A mixer as text: checked while you type, trained beside the others.',
+        'A mixer as text: checked while you type, trained alongside the others.',
         () => openView('equations'),
     ],
     [
@@ -325,31 +324,33 @@ const NEXT: readonly (readonly [string, string, () => void])[] = [
 
 export function Bring({ children }: StepProps) {
     return (
-        <Beside
-            words={
-                <>
-                    {children}
-                    <p>
-                        You now know what three weights do for attention, and why. The laboratory has the same
-                        models with every setting, on tasks that you choose or bring.
-                    </p>
-                </>
-            }
-        >
-            <ul class="next">
-                {NEXT.map(([title, sentence, open]) => (
-                    <li key={title}>
-                        <button type="button" class="card" onClick={open}>
-                            <strong>{title}</strong>
-                            <span>
-                                {sentence ||
-                                    `${lab().config.mixers.length} mechanisms, every setting, lessons.`}
-                            </span>
-                        </button>
-                    </li>
-                ))}
-            </ul>
+        <>
+            <Beside
+                words={
+                    <>
+                        {children}
+                        <p>
+                            You now know what three weights do for attention, and why. The laboratory has the
+                            same models with every setting, on tasks that you choose and on your own data.
+                        </p>
+                    </>
+                }
+            >
+                <ul class="next">
+                    {NEXT.map(([title, sentence, open]) => (
+                        <li key={title}>
+                            <button type="button" class="card" onClick={open}>
+                                <strong>{title}</strong>
+                                <span>
+                                    {sentence ||
+                                        `${lab().config.mixers.length} mechanisms, every setting, lessons.`}
+                                </span>
+                            </button>
+                        </li>
+                    ))}
+                </ul>
+            </Beside>
             <EndCard />
-        </Beside>
+        </>
     );
 }

@@ -42,27 +42,29 @@ export default function EndCard() {
     });
     return (
         <section class="end" aria-labelledby="end-title">
-            <h4 id="end-title">Send it on</h4>
+            <div class="words">
+                <h4 id="end-title">Send it on</h4>
+                <div class="row">
+                    <button
+                        type="button"
+                        onClick={() =>
+                            void pngOf(svg).then((png) => {
+                                download('seqmix-card.png', png, 'image/png');
+                                said.value = 'The picture is in your downloads.';
+                            })
+                        }
+                    >
+                        Save the picture
+                    </button>
+                </div>
+                {!isFile && <Copy text={home()} label="Copy the link" />}
+            </div>
             <img
                 src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`}
                 width={CARD_WIDTH}
                 height={CARD_HEIGHT}
                 alt={`Attention can’t remember who stood next to whom. Three weights fix that: ${percent(without)} of the answers right without them, ${percent(right)} with them.`}
             />
-            <div class="row">
-                <button
-                    type="button"
-                    onClick={() =>
-                        void pngOf(svg).then((png) => {
-                            download('seqmix-card.png', png, 'image/png');
-                            said.value = 'The picture is in your downloads.';
-                        })
-                    }
-                >
-                    Save the picture
-                </button>
-            </div>
-            {!isFile && <Copy text={home()} label="Copy the link" />}
         </section>
     );
 }

@@ -102,14 +102,14 @@ export function Chosen() {
                             Choosing for each token it answers <Live>{share(free)}</Live> right over held-out
                             lines; held to one filter, the mean of those above, <Live>{share(still)}</Live>.{' '}
                             {Math.abs(free - still) < 0.03
-                                ? 'So it may choose, but here it need not: one filter serves every token of these lines.'
+                                ? 'So it can choose, but here it need not: one filter suits every token of these lines.'
                                 : still < free
                                   ? 'So here the choice matters.'
-                                  : 'So here the choice does harm.'}{' '}
+                                  : 'So here choosing does harm.'}{' '}
                             <Live>
                                 {rightOf(shown.line, shown.look)} of {PAIRS}
                             </Live>{' '}
-                            right in this one.
+                            right in this line.
                         </p>
                     )}
                 </>

@@ -21,7 +21,7 @@ function Reached({ at, found }: { at: number; found: Readonly<Record<string, num
     });
     return (
         <Shares
-            label="Share of right answers at each length that was tried"
+            label="Share of right answers at each length that was tested"
             height={216}
             below={44}
             last={LENGTHS.length - 1}
@@ -73,8 +73,8 @@ export function Lengths({ children }: StepProps) {
                     {children}
                     <p>
                         The models were trained on lines of {TRAINED_LENGTH} tokens: the {3 * PAIRS} that you
-                        saw, and empty ones between the questions. Put more of those there, and ask again.
-                        Each length is tried on new lines.
+                        saw, and empty ones between the questions. Add more empty ones, and ask again. Each
+                        length is tested on new lines.
                     </p>
                     <label class="tap">
                         <span>length of the line</span>
@@ -93,9 +93,10 @@ export function Lengths({ children }: StepProps) {
                     <p>
                         With the filter <Live>{share(at2('keys'))}</Live>, without it{' '}
                         <Live>{share(at2('attention'))}</Live>, of {PAIRS * linesAt(length)} questions each:
-                        so few that luck alone moves a guess by up to {luck(PAIRS * linesAt(length))} points.{' '}
+                        so few that chance alone moves the result of guessing by up to{' '}
+                        {luck(PAIRS * linesAt(length))} points.{' '}
                         {length > TRAINED_LENGTH && (at2('keys') ?? 0) > 0.9
-                            ? 'A neighbour is a neighbour at any length, so what was learnt holds.'
+                            ? 'A neighbour is a neighbour at any length, so what was learnt still works.'
                             : ''}
                     </p>
                 </>

@@ -158,10 +158,10 @@ export function Hands({ children }: StepProps) {
 /** What becomes of the content that is found: whole, or mixed with others; read as what it says, or not. */
 const copied = (share: number, asIs: boolean): string =>
     share < 0.5
-        ? 'What it looks at is mixed, and nothing of it stands out: it answers'
+        ? 'It looks at many tokens, and none of them stands out: it answers'
         : asIs
           ? 'The content that it finds is copied: the answer is'
-          : 'The content that it finds is copied, but it never learnt to read that one: it says';
+          : 'The content that it finds is copied, but the model never learnt to read it: it answers';
 
 type Stage = 1 | 2 | 3;
 const STAGE_TIME = 1800; // milliseconds that each stage stands while the answer is played
@@ -272,7 +272,8 @@ function Unfiltered({
     const most = mostOf(weights);
     return (
         <p>
-            Below the line, attention without a filter: of the same question most goes to{' '}
+            Below the line, attention without a filter: the largest share of its attention for the same
+            question goes to{' '}
             <Live>
                 <Written token={tokens[most]!} />
             </Live>
@@ -377,7 +378,7 @@ function Numbers({ look }: { look: Look }) {
             open={open}
             onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
         >
-            <summary>The whole way, in the model’s own numbers</summary>
+            <summary>Every step, in the model’s own numbers</summary>
             {open && (
                 <FlowPart
                     look={look}

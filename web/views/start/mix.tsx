@@ -10,7 +10,9 @@ const AT = 3; // the token whose label is made: the second value
 const SHOWN = 5; // it, those before it, and one after it
 const HEIGHT = 132;
 const BOX = 30;
-const NEAR = 0.16; // of the way down: where a number stands beside its line
+const [NEAR, DIGIT, FREE] = [12, 5, 3]; // a number: down from the boxes, half its height, off its line
+
+type Place = readonly [x: number, y: number];
 
 /** Token `i` of the line, around `x`. */
 function Token({ token, i, x }: { token: number; i: number; x: number }) {
@@ -25,6 +27,34 @@ function Token({ token, i, x }: { token: number; i: number; x: number }) {
                 </text>
             ) : (
                 <Shape token={token} x={x} y={1 + box / 2} />
+            )}
+        </g>
+    );
+}
+
+/**
+ * From a token to the label that it goes into: the wider the line, the larger the weight, which stands beside
+ * it where they are nearest, at the number's upper edge.
+ */
+function Tap({ tap, known, from, to }: { tap: number; known: boolean; from: Place; to: Place }) {
+    const large = enlarged();
+    const wide = Math.max(0.75, 7 * Math.min(1, Math.abs(tap)));
+    const [across, down] = [to[0] - from[0], to[1] - from[1]];
+    const off = (wide / 2) * Math.hypot(1, across / down) + FREE * large;
+    const on = from[0] + (across * (NEAR - DIGIT) * large) / down;
+    return (
+        <g>
+            <line x1={from[0]} y1={from[1]} x2={to[0]} y2={to[1]} style={{ strokeWidth: wide }} />
+            {known && (
+                <text
+                    class="tap"
+                    x={across ? on - off : on + off}
+                    y={from[1] + NEAR * large}
+                    text-anchor={across ? 'end' : 'start'}
+                    dominant-baseline="central"
+                >
+                    {two(tap)}
+                </text>
             )}
         </g>
     );
@@ -47,28 +77,13 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
                     return (
                         <>
                             {parts.map((tap, back) => (
-                                <g key={back}>
-                                    <line
-                                        x1={x(AT - back)}
-                                        y1={box + 2}
-                                        x2={x(AT)}
-                                        y2={bottom}
-                                        style={{
-                                            strokeWidth: Math.max(0.75, 7 * Math.min(1, Math.abs(tap))),
-                                        }}
-                                    />
-                                    {taps && (
-                                        <text
-                                            class="tap"
-                                            x={x(AT - back) + (x(AT) - x(AT - back)) * NEAR + (back ? -8 : 8)}
-                                            y={box + 2 + (bottom - box) * NEAR}
-                                            text-anchor={back ? 'end' : 'start'}
-                                            dominant-baseline="central"
-                                        >
-                                            {two(tap)}
-                                        </text>
-                                    )}
-                                </g>
+                                <Tap
+                                    key={back}
+                                    tap={tap}
+                                    known={taps !== null}
+                                    from={[x(AT - back), box + 2]}
+                                    to={[x(AT), bottom]}
+                                />
                             ))}
                             {tokens.slice(0, SHOWN).map((token, i) => (
                                 <Token key={i} token={token} i={i} x={x(i)} />

@@ -11,9 +11,9 @@ export function Predict() {
         <div class="predict">
             <h4>Now predict</h4>
             <p>
-                Put the same filter on the contents (the values) alone: three weights mix into each content
-                the contents of the two tokens before it, never of those after. The labels (keys) stay as they
-                are. Does this model recall?
+                Put the same filter on the contents (the values) alone: three weights mix the contents of the
+                two tokens before it into the content of each token, never those of the tokens after it. The
+                labels (keys) stay as they are. Does this model recall?
             </p>
             <Choices
                 label="Your prediction"
@@ -34,7 +34,7 @@ export function Predict() {
                         {!isTrained('values')
                             ? 'It learns …'
                             : (result ?? 1) < 0.25
-                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its icon. It could find the letter itself, but the content there holds what stood before the letter, not the icon after it.`
+                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its icon. It could find the letter itself, but the content there comes from the tokens before the letter, not from the icon after it.`
                               : `It reaches ${share(result)}.`}
                     </p>
                 </>

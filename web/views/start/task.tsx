@@ -154,17 +154,17 @@ export function Fail({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        Attention is made for finding. Every token of the line shows a label (its <b>key</b>)
-                        and holds a content (its <b>value</b>); a question (the <b>query</b>) looks for the
-                        label that fits best, and takes that token’s content. Here one block of attention,
-                        without position information, learns from 120 batches of 32 such lines.
+                        Attention is made for finding. Every token of the line has a label (its <b>key</b>)
+                        and a content (its <b>value</b>); a question (the <b>query</b>) looks for the label
+                        that fits best, and takes that token’s content. Here one block of attention, without
+                        position information, is trained on 120 batches of 32 such lines.
                     </p>
                     <div class="live-words">
                         <Progress kind="attention" name="Attention" />
                         {isTrained('attention') && (
                             <p>
                                 {(right ?? 1) < 0.25
-                                    ? `The answer is an icon, and the label of an icon says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} icons is its own, and guesses. More batches do not help: in an earlier run of 2,400 batches it stayed at 1 of\u00a0${PAIRS}.`
+                                    ? `The answer is an icon, and the label of an icon says nothing about the letter before it. So a question cannot tell which of the ${PAIRS} icons is its own, and guesses. More batches do not help: in an earlier run of 2,400 batches it stayed at 1 of\u00a0${PAIRS}.`
                                     : 'That is more than guessing gives.'}
                             </p>
                         )}
@@ -174,8 +174,8 @@ export function Fail({ children }: StepProps) {
         >
             <Climb kinds={['attention']} />
             <p class="caption">
-                Dashed: a guess among the {PAIRS} icons of the line. Before it is trained a model does not
-                know even these, and answers any letter or icon.
+                Dashed: guessing among the {PAIRS} icons of the line. An untrained model does not know even
+                these: it answers with any letter or icon.
             </p>
         </Beside>
     );
@@ -189,10 +189,10 @@ export function Filter({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        The same block with one thing more, a <b>filter</b>: three weights mix into the label
-                        of each token the labels of the two tokens before it, never of those after. They are
-                        learnt with all the rest; lines, order and learning rate stay the same. (This is CAT,
-                        a convolution-augmented transformer, in its smallest form.)
+                        The same block with one addition, a <b>filter</b>: three weights mix the labels of the
+                        two tokens before it into the label of each token, never those of the tokens after it.
+                        They are learnt with all other weights; lines, order and learning rate stay the same.
+                        (This is CAT, a convolution-augmented transformer, in its smallest form.)
                     </p>
                     <div class="live-words">
                         <Progress kind="keys" name="The block with its filter" />

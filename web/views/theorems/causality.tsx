@@ -32,14 +32,14 @@ const PAIRS: readonly Pair[] = [
         'LaS',
         CENTRED,
         ['corrected: pool=trailing', 'mixer=las&window=5&pool=trailing'],
-        'LaS smooths every row of its map over a window around each token, and so lends each token the two after it.',
+        'LaS smooths every row of its map over a window around each token, so each token sees the two after it.',
     ),
     row(
         'masked',
         'LaS, masked',
         CENTRED,
         ['cut after pooling: pool=masked', 'mixer=las&window=5&pool=masked'],
-        'Cutting the pooled map at the diagonal mends the leak too.',
+        'Cutting the pooled map at the diagonal also closes the leak.',
     ),
     row(
         'focus',
@@ -60,7 +60,7 @@ const PAIRS: readonly Pair[] = [
         'Attention',
         ['bidirectional, in chunks', 'mixer=attention&causal=0&chunk=6'],
         ['causal', 'mixer=attention'],
-        'The map that everyone knows: a block each, or a triangle.',
+        'The familiar map: one block per chunk, or a triangle.',
     ),
     row(
         'others',
@@ -92,7 +92,7 @@ export function Causality() {
         <Theorem
             id="causality"
             title="Who sees the future"
-            source="The audit changes one input row at a time, by little and by much, and notes every output row that moves. Above the diagonal lies the future."
+            source="The audit changes one input row at a time, by small and large amounts, and notes every output row that changes. Above the diagonal lies the future."
         >
             <fieldset class="choice">
                 <legend>Mechanism</legend>

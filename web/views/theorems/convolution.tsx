@@ -205,8 +205,8 @@ function Result({ found }: { found: Found }) {
             />
             {negative ? (
                 <Verdict holds={false}>
-                    One head cannot: its weights are never negative, and the logarithm of a negative tap is no
-                    number. Give the kernel its second head.
+                    One head cannot: its weights are never negative, and a negative tap has no logarithm. Give
+                    the kernel its second head.
                 </Verdict>
             ) : (
                 <Verdict holds={difference <= bound}>

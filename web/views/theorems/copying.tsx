@@ -51,9 +51,9 @@ export function Copying() {
             title="Copying in order"
             source={
                 <>
-                    CAT, Theorem 3. A query filter ρ<sup>i</sup> turns the past into ages: the signal that was
-                    not seen for longest stands lowest, is emitted, and becomes the youngest. Holds where no
-                    signal comes twice.
+                    CAT, Theorem 3. A query filter ρ<sup>i</sup> turns the past into ages: the signal not seen
+                    for the longest time ranks lowest, is emitted, and becomes the youngest. Holds where no
+                    signal occurs twice.
                 </>
             }
         >
@@ -313,8 +313,8 @@ function Said({ found }: { found: Found }) {
         return (
             <Verdict holds={null}>
                 {signals.join(' ')} comes out as {emitted.join(' ')}
-                {right ? ': by luck' : ''}. A signal that comes twice counts twice and looks young; the
-                theorem asks for signals that differ.
+                {right ? ': by luck' : ''}. A signal that occurs twice counts twice and looks young; the
+                theorem requires distinct signals.
             </Verdict>
         );
     return (

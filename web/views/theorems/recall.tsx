@@ -358,7 +358,7 @@ function Errors({
             </Drawing>
             <p class="read">
                 <span class="key one">— measured</span>
-                {bounded && <span class="key muted"> ┄ bound</span>}; below 6·10⁻⁸ float32 has no more places.
+                {bounded && <span class="key muted"> ┄ bound</span>}; below 6·10⁻⁸ float32 has no more digits.
             </p>
         </figure>
     );
@@ -377,8 +377,8 @@ function Said(props: {
         return (
             <Verdict holds={null}>
                 {places
-                    ? `${query} stood here ${places} times before: the theorem speaks of exactly one earlier copy.`
-                    : `${query} did not stand here before, so nothing can be recalled. Type it once more.`}
+                    ? `${query} stood here ${places} times before: the theorem assumes exactly one earlier copy.`
+                    : `${query} did not occur before, so nothing can be recalled. Type it once more.`}
             </Verdict>
         );
     const error = errorOf(found.y, L, wanted);

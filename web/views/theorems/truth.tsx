@@ -7,7 +7,7 @@ import { VERDICTS } from './verdicts.ts';
 /** The claims of these names, each with its kinds of truth. */
 export function Truth({ of }: { of: readonly string[] }) {
     return (
-        <ul class="truth" aria-label="What kind of truth this has">
+        <ul class="truth" aria-label="How far this is established">
             {of.map((name) => (
                 <Row key={name} {...claims.find((claim) => claim.name === name)!} />
             ))}
@@ -120,9 +120,9 @@ const LEGEND = [
         'proved',
         'by machine, in Rocq: for all lengths, or for every float of a range, as the tag says',
     ],
-    ['proved', 'proved in part', 'by machine, but for what its words name as not proved'],
+    ['proved', 'proved in part', 'by machine, except for what its description names as not proved'],
     ['certified', 'certified on instances', 'computed with guaranteed error bounds, at some sizes'],
-    ['tested', 'tested', 'on the kernels’ own floats: nothing was found against it'],
+    ['tested', 'tested', 'with the kernels’ own floats: no counterexample was found'],
 ] as const;
 /** What the tags say that stand beside each claim. */
 export function Legend() {
@@ -146,7 +146,7 @@ export function Unpictured({ pictured }: { pictured: readonly string[] }) {
     return (
         <section class="theorem" id="theorem-rest" aria-labelledby="theorem-rest-title">
             <h3 id="theorem-rest-title">Without a picture</h3>
-            <p class="source">The papers’ other claims, and what the kernels themselves rest on.</p>
+            <p class="source">The papers’ other claims, and those that the kernels themselves rest on.</p>
             <Truth of={rest.map(({ name }) => name)} />
         </section>
     );

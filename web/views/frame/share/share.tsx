@@ -61,19 +61,19 @@ export default function Share() {
                         <>
                             <p class="say">
                                 This page is a file on your computer, so a link to it opens nowhere else. Send
-                                the file, and what follows its name in the address:
+                                the file, and the part of the address that follows its name:
                             </p>
                             <Copy text={new URL(linkOf('experiment')).hash} label="Copy the setup" />
                         </>
                     ) : (
                         <>
                             <p class="say">
-                                A link that shows these curves faintly and trains them again by itself.
+                                A link that shows these curves faintly and trains the runs again by itself.
                             </p>
                             <Copy text={linkOf('experiment')} label="Copy the link" />
                         </>
                     )}
-                    <p class="say">One picture of the curves, the map beside them and what was seen.</p>
+                    <p class="say">One picture of the curves, the attention map and the result.</p>
                     <p class="row">
                         {(['svg', 'png'] as const).map((kind) => (
                             <button key={kind} type="button" onClick={() => void picture(kind)}>
