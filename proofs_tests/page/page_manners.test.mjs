@@ -112,7 +112,7 @@ onPage(
             await says(
                 page,
                 '.race',
-                /This lesson is about MNIST\. Not all of its files are here, so nothing is judged/,
+                /This lesson is about MNIST\. Some of its files are missing, so no claim is judged/,
             );
             await says(
                 page,

@@ -175,9 +175,9 @@ onPage('attention fails at recall, and the filter mends it', 'theorems', {}, asy
     await type(page, 'recall', 'abcABC9 dd');
     await judged(page, 'recall', /✗|·|✓.*/);
     assert.equal(await page.$eval(`${claim('recall')} .text-field input`, (i) => i.value), 'abcabcdd');
-    await judged(page, 'recall', /dd did not stand here before/);
+    await judged(page, 'recall', /dd did not occur before/);
     await type(page, 'recall', 'abhabgab');
-    await judged(page, 'recall', /ab stood here 2 times before/);
+    await judged(page, 'recall', /ab occurred 2 times before/);
     await type(page, 'recall', 'cabhdgcab');
     await press(page, 'recall', 'N = 3');
     await judged(page, 'recall', /cab was followed by h/);
@@ -606,7 +606,7 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
         );
     }
     // On wide screens no formula is cut, and nowhere a file's name is broken.
-    for (const width of [390, 1240, 1340, 1920, 2100, 2400, 2560]) {
+    for (const width of [390, 1240, 1280, 1340, 1920, 2100, 2400, 2560]) {
         await page.setViewport({ width, height: 1000 });
         assert.deepEqual(await brokenWords(page, '.files a'), [], `${width} px`);
         const cut = await page.$$eval('.formulas dd', (all) =>

@@ -236,7 +236,7 @@ function RowView({ table, row, scales }: RowOf) {
                     href={opens}
                     role={opens ? undefined : 'img'}
                     title={title}
-                    aria-label={`${name}: ${said}${theirs}.${opens ? ` Train ${config ? 'it' : 'its easy form'} here` : ''}`}
+                    aria-label={`${name}: ${said}${theirs}.${opens ? ` Train ${config ? 'it' : 'its small version'} here` : ''}`}
                 >
                     <svg aria-hidden="true">
                         {[...new Set([scales.ours, scales.theirs])].map((scale) =>

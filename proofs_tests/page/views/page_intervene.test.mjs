@@ -48,7 +48,7 @@ onPage(
         assert.ok(mine < 25 && learnt >= 99, `${mine} % with yours, ${learnt} % as learnt`);
         await until(page, () => document.querySelectorAll('.tokens .right').length < 5);
         await until(page, () => /^Why it fails/.test(document.querySelector('.why-so').textContent));
-        await says(page, '.learnt-sentence', /^A key is zero, as all weights of its filter are/);
+        await says(page, '.learnt-sentence', /^A key is zero, because all weights of its filter are/);
         await press(page, 'Put it back');
         await says(page, '.learnt-sentence', /^A key is made mostly of the token before/);
         await until(page, () => document.querySelectorAll('.tokens .right').length === 8);

@@ -377,7 +377,7 @@ function Said(props: {
         return (
             <Verdict holds={null}>
                 {places
-                    ? `${query} stood here ${places} times before: the theorem assumes exactly one earlier copy.`
+                    ? `${query} occurred ${places} times before: the theorem assumes exactly one earlier copy.`
                     : `${query} did not occur before, so nothing can be recalled. Type it once more.`}
             </Verdict>
         );
