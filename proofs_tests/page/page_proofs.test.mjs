@@ -541,7 +541,7 @@ onPage('a worker that dies is told, and has a successor', 'theorems', {}, async 
             .catch(() => {});
     await eventually(async () => assert.equal(page.workers().length, 0, 'the page has let go of them'));
     await press(page, 'recall', 'N = 1');
-    await judged(page, 'recall', /b stood here 2 times before/);
+    await judged(page, 'recall', /b occurred 2 times before/);
     await type(page, 'recall', 'abcdefga');
     await judged(page, 'recall', /✓.*a was followed by b/);
 });
