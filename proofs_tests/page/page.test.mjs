@@ -341,7 +341,7 @@ onPage('a control refuses what the engine refuses, in its words', RACE, {}, asyn
     await page.evaluate(() => (location.hash = '#mixer=cat&width=30&heads=4~width=32'));
     await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
     await says(page, '.run .why', /^Cannot be trained: heads=4 .*divisor of width=30\.$/);
-    await says(page, '.inside .why', /nothing to see inside this run: heads=4/);
+    await says(page, '.inside .why', /cannot be looked into: heads=4/);
     await until(page, () => globalThis.seqmix.runs()[1].status === 'ready');
 });
 
