@@ -119,9 +119,9 @@ Frama-C, Why3 and the provers (Z3 and CVC4; for the two mixers Z3 alone) are bel
 Not stated is that outputs are written at all, nor, but for \`row_sum\`, what they are. Beside it,
 \`make prove-c\` has Frama-C's Eva follow the kernels of smx.h, forward, backward and row by row, as scalar code, in one or two small shapes
 each ([calls.c](../proofs_tests/frama_c/calls.c), [calls_more.c](../proofs_tests/frama_c/calls_more.c)), for all values of their floats: no access outside an array, no read
-of what nobody wrote, no signed overflow, but for alarms that it cannot settle, which prove.test.mjs lists with their reasons: of capped scores,
-mixed maps, landmarks, the selective scan, S4D and recurrent networks. Not followed: gated linear attention and the delta rule backward
-(minutes), programs of scans (\`smx_program_fwd\`), exp, log, sine and cosine by themselves, tables of transforms. Not covered: other shapes and modes,
+of what nobody wrote, no signed overflow, but for alarms that it cannot settle, which prove.test.mjs lists with their reasons: of capped
+scores, a sink's weight, landmarks, the selective scan, S4D and recurrent networks. Not followed: gated linear attention and the delta rule backward
+with gates (minutes), programs of scans (\`smx_program_fwd\`), exp, log, sine and cosine by themselves, tables of transforms. Not covered: other shapes and modes,
 the text of SSE2, AVX2, AVX-512, Arm and WebAssembly, and what the compiler makes of it; these are tested, and compared to the bit.
 
 32 faults in kernels and constructions, seven of which were once passed, are planted by \`node scripts/mutants.mjs --proofs\`: the proof programs

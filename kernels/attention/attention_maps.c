@@ -130,7 +130,7 @@ SMX_COPY(void, attention_maps_bwd)
                     row_products(a, w.Lp, w.q + g * w.rows + i0 * w.dp, w.dp, w.kt + g * w.panels, rows, w.d,
                                  0, columns);
                     row_products(da, w.Lp, w.dout + g * w.rows + i0 * w.dp, w.dp, w.vt + g * w.panels, rows,
-                                 w.d, 0, columns);
+                                 w.d, 0, smx_round_up(columns, 16));
                     for (size_t r = 0; r < rows; r++)
                         softmax_row_again(a + r * w.Lp, stats + ((b * H + g) * L + t + i0 + r) * 2, p, g,
                                           i0 + r, visible(p, i0 + r, n), smx_round_up(columns, 16));

@@ -791,7 +791,7 @@ SMX_INLINE void plain_bwd(float *dq, float *as_query, float *as_key, const float
     for (size_t i = 0; i < dkp; i += SOME) {
         for (size_t t = 0; t < n; t++) {
             const size_t at = t * dkp + i;
-            some reads = some_load(dq + at), answers = some_load(as_query + at);
+            some reads = some_load(dq + at), answers = delta ? some_load(as_query + at) : reads;
             for (size_t s = 0; s <= t; s++) {
                 const some k = some_load(w->k + s * dkp + i);
                 reads = some_madd(some_set(dreads[t * ROWS + s]), k, reads);

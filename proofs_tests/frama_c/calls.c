@@ -89,12 +89,28 @@ void attention_back(void) {
 void attention_modes(void) {
     ANY(5, table);
     ANY(5, bias);
-    const smx_attention window = {SMALL, .causal = 1, .sliding = 2, .cap = 3, .score = SMX_SCORE_SINK};
+    const smx_attention window = {SMALL, .causal = 1, .sliding = 2, .score = SMX_SCORE_SINK};
     const smx_attention chunks = {SMALL, .chunk = 2, .decay_table = table, .bias = bias};
     const smx_attention sigmoid = {SMALL, .causal = 1, .score = SMX_SCORE_SIGMOID};
     attention_back_of(&window);
     attention_back_of(&chunks);
     attention_back_of(&sigmoid);
+}
+// Capped scores of rows that end within a group, and of rows that are whole groups.
+void attention_cap(void) {
+    const smx_attention p = {SMALL, .causal = 1, .sliding = 2, .cap = 3, .score = SMX_SCORE_SINK};
+    attention_back_of(&p);
+}
+void attention_capped(void) {
+    enum { L = 16 };
+    const smx_attention p = {.B = 1, .L = L, .D = 1, .H = 1, .stride = 1, .cap = 3, .scale = 0.5f};
+    ANY(L, q);
+    ANY(L, k);
+    ANY(L, v);
+    ANY(L, dout);
+    float o[L], stats[2 * L], dq[L], dk[L], dv[L];
+    smx_attention_fwd(o, stats, q, k, v, malloc(smx_attention_fwd_scratch_bytes(&p)), &p);
+    smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats, malloc(smx_attention_bwd_scratch_bytes(&p)), &p);
 }
 void attention_rows(void) {
     const smx_attention p = {SMALL, .causal = 1};
@@ -185,4 +201,30 @@ void state_rows(void) {
     smx_gla_push(y, carried, &x, own, 0, &shape);
     carried = calloc(smx_state_carried_floats(&shape), sizeof *carried);
     smx_delta_push(y, carried, &x, own, 0, &shape);
+}
+
+// Back, without gates: with them it takes Eva minutes.
+#define STATE_BACK                                                                                           \
+    enum { L = 1, DK = 1, DV = 1 };                                                                          \
+    const smx_state p = {.B = 1, .L = L, .H = 1, .dk = DK, .dv = DV, .scale = 0.5f};                         \
+    ANY(L *DK, q);                                                                                           \
+    ANY(L *DK, k);                                                                                           \
+    ANY(L *DV, v);                                                                                           \
+    ANY(L, beta);                                                                                            \
+    ANY(L *DV, dy);                                                                                          \
+    ANY(DK *DV, dlast);                                                                                      \
+    const smx_state_rows x = {q, k, v, beta, 0};                                                             \
+    float y[L * DV], last[DK * DV], dq[L * DK], dk[L * DK], dv[L * DV], dbeta[L], dstart[DK * DV];           \
+    const smx_state_gradients dx = {dq, dk, dv, dbeta, 0};                                                   \
+    float *states = malloc(smx_state_floats(L, 1, DK, DV) * sizeof *states);                                 \
+    void *scratch = malloc(smx_state_fwd_scratch_bytes(&p)), *back = malloc(smx_state_bwd_scratch_bytes(&p))
+void gla_back(void) {
+    STATE_BACK;
+    smx_gla_fwd(y, last, states, &x, 0, scratch, &p);
+    smx_gla_bwd(&dx, dstart, dy, dlast, &x, states, back, &p);
+}
+void delta_back(void) {
+    STATE_BACK;
+    smx_delta_fwd(y, last, states, &x, 0, scratch, &p);
+    smx_delta_bwd(&dx, dstart, dy, dlast, &x, states, back, &p);
 }

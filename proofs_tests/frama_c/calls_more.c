@@ -263,20 +263,22 @@ void s4d(void) {
     smx_s4d_fwd(kernel, &real, scratch, &p);
     smx_s4d_bwd(&dweights, dkernel, &real, scratch, &p);
 }
-void recurrent(void) {
-    enum { L = 2, E = 2 };
-    const smx_recurrent p = {.B = 1, .L = L, .E = E};
-    ANY(L * 4 * E, z);
-    ANY(E * 4 * E, u);
-    ANY(E * 4 * E, du);
-    ANY(3 * E, bias);
-    ANY(3 * E, dbias);
-    ANY(L * E, dy);
-    float y[L * E], last[2 * E], saved[L * 5 * E], dz[L * 4 * E], dstart[2 * E];
-    void *scratch = malloc(smx_recurrent_fwd_scratch_bytes(&p));
-    void *back = malloc(smx_recurrent_bwd_scratch_bytes(&p));
-    smx_lstm_fwd(y, last, saved, z, u, 0, scratch, &p);
-    smx_lstm_bwd(dz, du, dstart, dy, last, y, u, saved, 0, back, &p);
-    smx_gru_fwd(y, last, saved, z, u, bias, 0, scratch, &p);
-    smx_gru_bwd(dz, du, dbias, dstart, dy, last, y, u, saved, 0, back, &p);
-}
+// What all sequences carry ends within a group of 16, or with one.
+#define RECURRENT(COUNT)                                                                                     \
+    enum { B = COUNT, L = 2, E = 2 };                                                                        \
+    const smx_recurrent p = {.B = B, .L = L, .E = E};                                                        \
+    ANY(B *L * 4 * E, z);                                                                                    \
+    ANY(E * 4 * E, u);                                                                                       \
+    ANY(E * 4 * E, du);                                                                                      \
+    ANY(3 * E, bias);                                                                                        \
+    ANY(3 * E, dbias);                                                                                       \
+    ANY(B *L *E, dy);                                                                                        \
+    float y[B * L * E], last[B * 2 * E], saved[B * L * 5 * E], dz[B * L * 4 * E], dstart[B * 2 * E];         \
+    void *scratch = malloc(smx_recurrent_fwd_scratch_bytes(&p));                                             \
+    void *back = malloc(smx_recurrent_bwd_scratch_bytes(&p));                                                \
+    smx_lstm_fwd(y, last, saved, z, u, 0, scratch, &p);                                                      \
+    smx_lstm_bwd(dz, du, dstart, dy, last, y, u, saved, 0, back, &p);                                        \
+    smx_gru_fwd(y, last, saved, z, u, bias, 0, scratch, &p);                                                 \
+    smx_gru_bwd(dz, du, dbias, dstart, dy, last, y, u, saved, 0, back, &p)
+void recurrent(void) { RECURRENT(1); }
+void recurrent_whole(void) { RECURRENT(8); }
