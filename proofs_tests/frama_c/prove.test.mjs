@@ -78,7 +78,7 @@ async function alarms(call, files) {
     const arguments_ = [...options, `-cpp-extra-args=-I${folder} ${macros}`, '-main', 'whole'];
     const [calls, ...kernels] = `${files} scratch sizes`.split(' ');
     const texts = [resolve(`proofs_tests/frama_c/${calls}.c`), ...kernels.map((name) => at(`${name}.c`))];
-    const r = await run('frama-c', [...arguments_, 'whole.c', ...texts], {
+    const r = await run('frama-c', [...arguments_, join(folder, 'whole.c'), ...texts], {
         cwd: folder, // where includes are looked for first
     });
     rmSync(folder, { recursive: true });
