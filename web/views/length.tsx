@@ -96,7 +96,7 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
                 <h3>{title}</h3>
                 <p class="say">
                     This task has one length, {trained}: there is nothing longer to test. Recall and copying
-                    work at any length.
+                    can be tested at any length.
                 </p>
             </section>
         );

@@ -85,7 +85,7 @@ export const VIEWS: readonly ViewEntry[] = [
         title: 'Equations',
         sentence:
             'Write a mechanism that nobody has built: its equations, one per line. They are checked as you type, and ' +
-            'trained alongside the others at a press.',
+            'trained alongside the others at the press of a button.',
         load: () => import('./equations.tsx'),
     },
     {

@@ -64,12 +64,12 @@ export default function Theorems() {
                 <p class="say">
                     Everything here is computed, not drawn: verify.wasm holds the kernels, the
                     double-precision oracle and the constructions that the proofs in proofs_tests use.
-                    docs/THEOREMS.md leads from each claim to its proof and figures. “Proved” means
+                    docs/THEOREMS.md leads from each claim to its proof and figures. “Proved” refers to
                     recurrences and sums in real numbers, except where the claim is about IEEE 754; floats are
                     tested. Of the C itself Frama-C proves that the scalar text of norms, the short
                     convolution, a row of softmax, a tile’s product, gated linear attention and the delta
                     rule, all forward, reads and writes inside its arrays at every size. What SIMD and
-                    compilers make of it is tested, bit for bit.
+                    compilers make of it is tested, and compared bit for bit.
                 </p>
             </div>
         </div>

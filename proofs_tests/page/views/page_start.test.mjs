@@ -44,61 +44,46 @@ const settledOn = (page, pattern) =>
         pattern,
     );
 
-/** Names in charts that a curve or a rule goes through. */
-const struckThrough = (page) =>
-    page.$$eval('.climb svg', (charts) =>
-        charts.flatMap((chart) => {
-            const from = chart.getBoundingClientRect();
-            const points = [...chart.querySelectorAll('polyline, line.now, line.guess')].flatMap((drawn) =>
-                Array.from({ length: 201 }, (_, i) =>
-                    drawn.getPointAtLength((i / 200) * drawn.getTotalLength()),
-                ),
-            );
-            return [...chart.querySelectorAll('text')]
-                .filter((text) => {
-                    const box = text.getBoundingClientRect();
-                    return points.some(
-                        ({ x, y }) =>
-                            x + from.left > box.left &&
-                            x + from.left < box.right &&
-                            y + from.top > box.top + 2 &&
-                            y + from.top < box.bottom - 2,
-                    );
-                })
-                .map((text) => text.textContent);
-        }),
+/** Words of drawings that a line, as wide as it is drawn, goes through. */
+const struckThrough = (page, drawings, words, lines) =>
+    page.$$eval(
+        drawings,
+        (all, words, lines) => {
+            if (!all.some((one) => one.querySelector(words))) throw new Error(`nothing is ${words}`);
+            return all.flatMap((drawing) => {
+                const from = drawing.getBoundingClientRect();
+                const points = [...drawing.querySelectorAll(lines)].flatMap((drawn) => {
+                    const half = (parseFloat(getComputedStyle(drawn).strokeWidth) || 1) / 2;
+                    return Array.from({ length: 201 }, (_, i) => {
+                        const { x, y } = drawn.getPointAtLength((i / 200) * drawn.getTotalLength());
+                        return { x: x + from.left, y: y + from.top, half };
+                    });
+                });
+                return [...drawing.querySelectorAll(words)]
+                    .filter((word) => {
+                        const box = word.getBoundingClientRect();
+                        return points.some(
+                            ({ x, y, half }) =>
+                                x > box.left - half &&
+                                x < box.right + half &&
+                                y > box.top + 2 &&
+                                y < box.bottom - 2,
+                        );
+                    })
+                    .map((word) => word.textContent);
+            });
+        },
+        words,
+        lines,
     );
-
-/** Weights of the filter, as drawn in step 3, that lie on a line. */
-const numbersOnLines = (page) =>
-    page.$$eval('.mix svg', (drawings) =>
-        drawings.flatMap((drawing) => {
-            const from = drawing.getBoundingClientRect();
-            const lines = [...drawing.querySelectorAll('line')].map((line) => ({
-                half: (parseFloat(getComputedStyle(line).strokeWidth) || 1) / 2,
-                points: Array.from({ length: 201 }, (_, i) =>
-                    line.getPointAtLength((i / 200) * line.getTotalLength()),
-                ),
-            }));
-            return [...drawing.querySelectorAll('text.tap')]
-                .filter((number) => {
-                    const box = number.getBoundingClientRect();
-                    return lines.some(({ points, half }) =>
-                        points.some(
-                            ({ x, y }) =>
-                                x + from.left > box.left - half &&
-                                x + from.left < box.right + half &&
-                                y + from.top > box.top + 3 &&
-                                y + from.top < box.bottom - 3,
-                        ),
-                    );
-                })
-                .map((number) => number.textContent);
-        }),
-    );
+/** Names in the chart of lengths. */
+const strickenNames = (page) => struckThrough(page, '.climb svg', 'text', 'polyline, line.now, line.guess');
+/** Weights of the filter, as drawn in step 3. */
+const strickenWeights = (page) => struckThrough(page, '.mix svg', 'text.tap', 'line');
 /** Rows of the cards at the end that are shorter than the first. */
 const holes = (page) =>
     page.$$eval('.next li', (cards) => {
+        if (!cards.length) throw new Error('no card is drawn');
         const rows = Map.groupBy(cards, (one) => Math.round(one.getBoundingClientRect().top));
         const [first] = rows.values();
         return [...rows.values()].filter(({ length }) => length !== first.length).map(({ length }) => length);
@@ -319,7 +304,7 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
             value,
         );
     }
-    assert.deepEqual(await numbersOnLines(page), [], 'a weight of the filter that its line goes through');
+    assert.deepEqual(await strickenWeights(page), [], 'a weight of the filter that its line goes through');
     assert.deepEqual(await holes(page), [], 'rows of cards at the end that are not full');
     assert.equal(
         await page.$eval('#step-4 .primary', (one) => one.disabled),
@@ -365,7 +350,7 @@ onPage('what it shows is told step by step; the filter dies in the hand', '', {}
         ),
     );
     await says(page, '#step-6 output', '1,024 tokens');
-    assert.deepEqual(await struckThrough(page), [], 'no curve runs through a name');
+    assert.deepEqual(await strickenNames(page), [], 'no curve runs through a name');
     // Torn apart, attention answers as before: for the one reason that it cannot tell.
     await read(page, 7);
     await press(page, 'Tear the pairs apart');

@@ -219,10 +219,10 @@ function Torn() {
             </div>
             {apart && (
                 <p class="verdict-line">
-                    Of attention’s answers <Live>{same} of 8</Live> stayed the same; no probability moved by
-                    more than <Live>{show(moved)}</Live>: it did not notice. The block with its filter reads
-                    the line in its new order. Of the {askable.length} letters that an icon still follows, it
-                    answers <Live>{rightOf(other, keys)}</Live> with that icon,{' '}
+                    Of attention’s answers <Live>{same} of 8</Live> stayed the same; the probability of none
+                    of them moved by more than <Live>{show(moved)}</Live>: it did not notice. The block with
+                    its filter reads the line in its new order. Of the {askable.length} letters that an icon
+                    still follows, it answers <Live>{rightOf(other, keys)}</Live> with that icon,{' '}
                     <Live>{rightOf(tokens, keys)}</Live> with the icon that stood there before.
                 </p>
             )}
