@@ -118,13 +118,10 @@ const opensInside = (page) =>
         await frame();
         return performance.now() - start;
     });
-/** Four runs train: is the page free meanwhile, are charts drawn, does Pause pause? */
-async function busy(inside, name, hash) {
-    const { page, close } = await inside.open(FOUR + hash);
-    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
-    await press(page, 'Start');
-    await wait(2000);
-    const beat = await page.evaluate(
+const middle = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+/** Ten seconds of a page: the longest that its main thread was blocked, and its frames. */
+const beatOf = (page) =>
+    page.evaluate(
         () =>
             new Promise((done) => {
                 // Firefox has no Long Tasks: the gap between two timers is the measure.
@@ -154,9 +151,21 @@ async function busy(inside, name, hash) {
                 port2.postMessage(0);
             }),
     );
-    bar(`${name}: longest the main thread was blocked, four runs training`, beat.worst, 'ms', { most: 50 });
-    bar(`${name}: frames a second meanwhile`, beat.frames, 'a second', { least: 30 });
-    bar(`${name}: 95 of 100 frames came within`, beat.p95, 'ms', { most: 50 });
+/** Four runs train: is the page free meanwhile, are charts drawn, does Pause pause? */
+async function busy(inside, name, hash) {
+    const { page, close } = await inside.open(FOUR + hash);
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
+    await press(page, 'Start');
+    await wait(2000);
+    // (A hiccup of the machine is no fault of the page: of three measurements the middle one counts.)
+    const beats = [];
+    for (let i = 0; i < 3; i++) beats.push(await beatOf(page));
+    const beat = (part) => middle(beats.map((one) => one[part]));
+    bar(`${name}: longest the main thread was blocked, four runs training`, beat('worst'), 'ms', {
+        most: 50,
+    });
+    bar(`${name}: frames a second meanwhile`, beat('frames'), 'a second', { least: 30 });
+    bar(`${name}: 95 of 100 frames came within`, beat('p95'), 'ms', { most: 50 });
     if (!hash) bar(`${name}: Inside opens meanwhile`, await opensInside(page), 'ms', { most: 500 });
     const before = await page.evaluate(() => performance.now());
     await press(page, 'Pause');
@@ -199,8 +208,8 @@ if (!findFirefox().why) {
     await close();
 }
 
-{
-    // A table is taken: read in a worker, previewed, two runs made ready and begun.
+/** A table is taken: read in a worker, previewed, two runs made ready and begun. Its longest task. */
+async function blockedByTable() {
     const { page, close } = await lab.open('#mixer=cat&task=mqar~mixer=attention');
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
     await page.evaluate((rows) => {
@@ -223,8 +232,15 @@ if (!findFirefox().why) {
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
     const worst = await page.evaluate(() => Math.max(...globalThis.blocked));
-    bar('longest the main thread was blocked, a table of 100,000 rows taken', worst, 'ms', { most: 50 });
     await close();
+    return worst;
+}
+{
+    const worst = [];
+    for (let i = 0; i < 3; i++) worst.push(await blockedByTable());
+    bar('longest the main thread was blocked, a table of 100,000 rows taken', middle(worst), 'ms', {
+        most: 50,
+    });
 }
 
 {
@@ -254,8 +270,7 @@ if (!findFirefox().why) {
         await press(page, 'Reset');
     }
     await close();
-    times.sort((a, b) => a - b);
-    bar('recall solved after pressing Start, workers warm', times[2], 'ms', { most: 500 });
+    bar('recall solved after pressing Start, workers warm', middle(times), 'ms', { most: 500 });
     const lines = execFileSync(
         'build/seqmix',
         ['train', `${config}&steps=${step}`, '--eval', '500', '--json'],
