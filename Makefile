@@ -107,6 +107,11 @@ MIXER_TEXTS := $(wildcard model/mixers/*.eq)
 $(eval $(call holds,build/mixer_texts.list,$(MIXER_TEXTS)))
 build/mixer_texts.def: scripts/mixers.awk model/settings/common.c $(MIXER_TEXTS) build/mixer_texts.list
 	@LC_ALL=C awk -f $(filter-out %.list,$^) >$@
+# And the optimisers besides AdamW: every other file of their folder (sgd first).
+BUT_ADAMW := $(filter-out %/adamw.c %/optimiser.c %/schedule.c,$(sort $(wildcard model/train/*.c)))
+$(eval $(call holds,build/optimisers.list,$(basename $(notdir $(BUT_ADAMW)))))
+build/optimisers.def: build/optimisers.list
+	@awk 'BEGIN { printf "#define OPTIMISERS_BUT_ADAMW(W)" } { for (i = NF; i > 0; i--) printf " W(OPTIMISER_%s, \"%s\")", toupper($$i), $$i } END { print "" }' $< >$@
 
 # Python that the program writes, as C strings.
 $(OBJ)/export/%.inc: cli/export/%.py | setup
@@ -185,7 +190,7 @@ FOR_DEMO := $(FOR_PROGRAM) demo single wasm package wheel release presets rankin
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter-out $(FOR_DEMO) site,$(GOALS)),,site) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR
-setup: build/kernels.def build/mixer_texts.def ## install what is missing (says what first)
+setup: build/kernels.def build/mixer_texts.def build/optimisers.def ## install what is missing (says what first)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 
 # Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file
@@ -299,7 +304,7 @@ mutants: setup ## put faults into a copy of the tree, those of a list and 50 at 
 	@$(MAKE) --no-print-directory random-mutants
 listed-mutants: setup ## those of the list alone, a part of test-all
 	@node scripts/mutants.mjs
-random-mutants: setup build/kernels.def build/mixer_texts.def ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
+random-mutants: setup ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
 	@node scripts/mutants/random.mjs $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY.md
 	@$< docs/ACCURACY.md

@@ -36,8 +36,7 @@ WASM_SRC := wasm/exports.c wasm/print.c wasm/copy.c $(WASM_TASKS) $(WASM_MODEL) 
 # all but these, and WHOLE_ONLY_FUNCTIONS; wasm/elsewhere.c stands for what they define.
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,$(addprefix recurrent/,program program_plan recurrent state state_push) spectral/s4d) \
 	$(patsubst %,model/ops/%.c,batchnorm conv/pool_rows $(addprefix recurrent/,program state recurrent s4d_kernel) attention/taylor) \
-	model/equations/scan.c model/mixers/texts.c \
-	$(filter-out %/optimiser.c %/schedule.c %/adamw.c,$(wildcard model/train/*.c)) \
+	model/equations/scan.c model/mixers/texts.c $(BUT_ADAMW) \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
 WHOLE_ONLY_FUNCTIONS := smx_taylor_fwd smx_taylor_bwd smx_s4d_scratch_bytes smx_state_floats smx_state_carried_floats \
 	$(foreach f,state_fwd state_bwd state_push recurrent_fwd recurrent_bwd,smx_$f_scratch_bytes)

@@ -3,6 +3,7 @@
 #ifndef SMX_COMMON_SETTINGS_H
 #define SMX_COMMON_SETTINGS_H
 
+#include "build/optimisers.def"
 #include "key.h"
 
 #define NORMS(W) W(NORM_NONE, "none") W(NORM_LAYER, "layer") W(NORM_RMS, "rms") W(NORM_BATCH, "batch")
@@ -19,9 +20,8 @@
 #define STARTS(W) W(START_FAN_IN, "fan_in") W(START_NORMAL, "normal") W(START_XAVIER, "xavier")
 #define SCHEDULES(W)                                                                                         \
     W(SCHEDULE_CONSTANT, "constant") W(SCHEDULE_COSINE, "cosine") W(SCHEDULE_LINEAR, "linear")
-// Also the list of what stands in model/train: NAME_ROW is that of each.
+// The files of model/train: NAME_ROW is that of each.
 #define OPTIMISERS(W) W(OPTIMISER_ADAMW, "adamw") OPTIMISERS_BUT_ADAMW(W)
-#define OPTIMISERS_BUT_ADAMW(W) W(OPTIMISER_SGD, "sgd") W(OPTIMISER_LION, "lion") W(OPTIMISER_MUON, "muon")
 
 typedef enum { NORMS(WORD_NAME) } norm_word;
 typedef enum { ACTIVATIONS(WORD_NAME) } activation_word;

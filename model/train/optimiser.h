@@ -1,5 +1,5 @@
-// optimiser.h: what turns gradients into weights. Each optimiser is one file of this folder with one `const
-// optimiser`, and a word of OPTIMISERS (model/settings/common.h), which is also the list of them.
+// optimiser.h: what turns gradients into weights. Each optimiser is one file of this folder, NAME.c, with one
+// `const optimiser`, OPTIMISER_NAME_ROW; the files are the list of them (OPTIMISERS of settings/common.h).
 #ifndef SMX_OPTIMISER_H
 #define SMX_OPTIMISER_H
 

@@ -147,6 +147,7 @@ def test_the_source_distribution_is_whole(tmp_path):
     assert {Path(w).name for w in made} == {
         "kernels.def",
         "mixer_texts.def",
+        "optimisers.def",
         "build.inc",
         *(f"{file.stem}.inc" for file in (ROOT / "cli/export").glob("*.py")),
     }
