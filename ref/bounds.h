@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 
-// Zeros that a causal row's tile may have after the diagonal, at most.
+// Zeros that a causal row's tile may have after the diagonal, at most, in a pass over whole sequences. (Rows
+// that are pushed may have 23; but zeros add no rounding.)
 enum { REF_BOUND_AFTER = 11 };
 
 // TileSums.v (tile_error, dot_error): sum x[i x_step] y[i y_step] of n products, as the tile of gemm.c has

@@ -98,17 +98,19 @@ one change their inputs by hand; its Verify view runs these very tests in the br
 
 What of the C is not covered: the theorems are about the recurrences and sums that the kernels compute, in real numbers but where a file
 speaks of IEEE 754 (Exp, Log, MaskTimesZero, NormRow, Rounding, Sigmoid, SinCos, SoftmaxRow, Tanh, TileSums), not about their text, but for the
-sum of a row (\`row_sum\`): Frama-C's WP proves that its scalar text computes, at every size, the sum of which [Rounding.v](#rounding) speaks. Of the
-scalar text of what follows, and of all that it calls, WP proves that at every size what it reads and writes lies in its arrays and that no
-signed integer overflows (not that a pointer that is only passed on lies there, too):
+sum of a row (\`row_sum\`): Frama-C's WP proves that its scalar text computes, at every size, the sum of which [Rounding.v](#rounding) speaks.
+(WP and Eva take sizes to have 64 bits, as on x86-64.) Of the scalar text of what follows, and of all that it calls, WP proves that at every
+size what it reads and writes lies in its arrays and that no signed integer overflows (not that a pointer that is only passed on lies there,
+too):
 \`row_sum\`; the dot product of two rows; layer norm, RMSNorm and the unit norm forward; a row of softmax (\`softmax_row\`, \`softmax_row_again\`);
 the product of tiles (\`tile_product\`); the short convolution forward (\`smx_conv_fwd\`); gated linear attention and the delta rule forward,
 whole (\`smx_gla_fwd\`, \`smx_delta_fwd\`), not backward. Their contracts
 are comments in kernels/, in the words of [proofs_tests/frama_c/contracts.acsl](../proofs_tests/frama_c/contracts.acsl) and
 [state.acsl](../proofs_tests/frama_c/state.acsl), and assume what smx.h says of the arrays, fewer than 2^55 floats in
-each (also in those that a call does without: a state of each head of a batch, keys of each head where heads share them; and rows counted by
-their strides, of a convolution W more than there are), what lies between the rows of an array being of that array, too. (That attention.c and
-gemm.c call \`softmax_row\` and \`tile_product\` as their contracts ask is not proved.)
+each (also in those that a call does without: a state of each head of a batch, keys of each head where heads share them, tables of H (2 L - 1)
+numbers for a row of softmax; and rows counted by their strides, of a convolution W more than there are, each of at least 16 floats, and its
+taps as W rows of D + 32), a window (\`sliding\`) below 2^55, what lies between the rows of an array being of that array, too. (That
+attention.c and gemm.c call \`softmax_row\` and \`tile_product\` as their contracts ask is not proved.)
 Assumed of functions whose text WP cannot read: square root, infinity and NaN write nowhere; memcpy and memset touch the floats that they are
 given; a product of sizes below 2^55 is that product; what copies a word to another type or compares two numbers (\`vf_bits\`, \`vi_float\`,
 \`vf_lt\`, \`vf_le\`, \`vf_eq\`, \`vi_gt\`: single numbers, which Eva follows) touches no array, nor does the prefetch of a line. Assumed by WP's
@@ -122,7 +124,7 @@ each ([calls.c](../proofs_tests/frama_c/calls.c), [calls_more.c](../proofs_tests
 of what nobody wrote, no signed overflow, but for alarms that it cannot settle, which prove.test.mjs lists with their reasons: of capped
 scores, a sink's weight, landmarks, the selective scan, S4D and recurrent networks. Not followed: gated linear attention and the delta rule backward
 with gates (minutes), programs of scans (\`smx_program_fwd\`), exp, log, sine and cosine by themselves, tables of transforms. Not covered: other shapes and modes,
-the text of SSE2, AVX2, AVX-512, Arm and WebAssembly, and what the compiler makes of it; these are tested, and compared to the bit.
+machines with 32-bit sizes, the text of SSE2, AVX2, AVX-512, Arm and WebAssembly, and what the compiler makes of it; these are tested, and compared to the bit.
 
 32 faults in kernels and constructions, seven of which were once passed, are planted by \`node scripts/mutants.mjs --proofs\`: the proof programs
 alone must notice each, whatever other tests would.

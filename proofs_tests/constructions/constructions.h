@@ -64,8 +64,8 @@ typedef struct {
     const double *filter; // [N]
     double c;             // W_q = c sqrt(D) I, W_k = I
     con_delay delay;
-    int mask_starts; // rows t < N-1, whose N-gram reaches before the sequence, are not attended to (their
-                     // keys are 0)
+    int mask_starts; // rows t < N-1 (with key delay t < N), whose N-gram reaches before the sequence, are not
+                     // attended to (their keys are 0)
     int no_norm;     // leave out norm(): Corollary 1
 } con_recall;
 // y [L][D]; map [L][L] or NULL. x [L][D]: token embeddings.

@@ -1,8 +1,8 @@
 // prove.test.mjs: Frama-C's Eva follows the scalar text of the kernels through the calls of calls.c, for all
 // values of their floats at once, and finds no access outside an array, no read of what nobody wrote, no
 // overflow of signed integers and no shift or comparison of pointers that C leaves undefined. Then its WP
-// proves the contracts that stand as comments in the kernels, for every size. `make prove-c`. As many of
-// these questions are asked at once as there are processors, in the order in which they stand here.
+// proves the contracts that stand as comments in the kernels, for every 64-bit size. `make prove-c`. As
+// many of these questions are asked at once as there are processors, in the order in which they stand here.
 import assert from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -150,7 +150,7 @@ for (const [call, [files, known = [], ended = true]] of Object.entries(calls))
         assert.deepEqual(await alarms(call, files), { found: known, ended });
     });
 
-// ---- Contracts, for every size ---------------------------------------------------------------------------
+// ---- Contracts, for every 64-bit size --------------------------------------------------------------------
 
 // WP hands its goals to the provers that Why3 finds; what Why3 writes of them lies in a folder of its own.
 const provers = mkdtempSync(join(tmpdir(), 'provers-'));

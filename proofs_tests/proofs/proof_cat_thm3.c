@@ -2,11 +2,13 @@
 // Claim: [CAT] Theorem 3: one layer with a long filter on its queries solves selective copying of unique
 //   signals.
 // Statement: there is a one-layer CAT with embedding width |S| + 3 and the query filter rho^i that, on every
-//   sequence of up to L tokens made of signals (each at most once), noise and the marker, gives out the
-//   signals in their order after the marker, each output fed back as the next token. In the paper's order,
-//   one layer for all lengths, as well: rho = 1/2, c = 2^(|S|+1).
-// Needs: every signal at most once; the slots hold the emitted tokens (in blank slots the first signal would
-//   come again).
+//   sequence of up to L tokens made of signals (each at most once), a noise token and the marker, gives out
+//   the signals in their order after the marker, each output fed back as the next token. In the paper's
+//   order, one layer for all lengths, as well: rho = 1/2, c = 2^(|S|+1).
+// Needs: every signal at most once; one noise token (the paper has a set of them: those that share one
+//   embedding act as one); embeddings of length sqrt(2), where the paper has 1 (divided by sqrt(2), with W_q,
+//   W_k and W_v times sqrt(2), the layer is the same); the slots hold the emitted tokens (in blank slots the
+//   first signal would come again).
 // Model: con_copy_fwd: signal s: e_s + e_K, noise e_N + e_K, marker e_B + e_K; taps rho^i, rho = 1 - 1/L,
 //   W >= L; W_q = c sqrt(d) I; W_k: e_s -> -e_s, e_N, e_B -> -e_K, e_K -> 0; W_v the identity on signals;
 //   c = e L ln(2L/eps). Query column s holds rho^age(s): the oldest signal not emitted since has the largest

@@ -4,23 +4,24 @@
    error below epsilon/2, rho < 1 the best wrong cosine of two filtered N-grams (cat_thm1_value_delay,
    cat_thm1_key_delay, cat_thm1_strict); so with the paper's epsilon, the least distance of two embeddings,
    the nearest embedding is the answer (cat_thm1_solves).
-   "Almost all F": the keys of the first N - 1 rows, whose N-gram reaches before the sequence, are 0
-   (mask_starts), and no two embeddings are opposite; their number is free. Then rho < 1 exists for every F
-   under which no filtered N-gram is 0 and no two different ones are parallel (cat_thm1_almost_all). For each
-   pair of N-grams the others lie on a quadric that is not everything (each_pair_has_a_proper_quadric), there
-   are finitely many pairs, and arbitrarily near to every F there is one off all of them
-   (good_filters_are_dense). That such a union has measure 0 is not proved here. Where the embeddings
-   are linearly independent, finitely many hyperplanes will do: those on which some combination of F_0 .. F_{N-1}
-   with coefficients -1, 0, 1, not all 0, vanishes (independent_embeddings_are_told_apart). On each of these two
-   different N-grams are filtered to one row, which no temperature tells apart
-   (filters_on_a_hyperplane_fail), whatever the embeddings; F_r = 2^r lies on none (powers_of_two_are_generic).
+   "Almost all F": the keys whose N-gram reaches before the sequence, those of the first N - 1 rows, with key
+   delay of the first N, are 0 (mask_starts), and of the embeddings, two or more, no two are opposite. Then
+   rho < 1 exists for every F under which no filtered N-gram is 0 and no two different ones are parallel
+   (cat_thm1_almost_all). The other F lie, by the definition of tells_apart, each on the quadric of some pair
+   of N-grams. None of these is everything (each_pair_has_a_proper_quadric), there are finitely many pairs,
+   and arbitrarily near to every F there is one that is not among the others (good_filters_are_dense). That
+   such a union has measure 0 is not proved here. Where the embeddings are linearly independent, finitely many
+   hyperplanes will do: those on which some combination of F_0 .. F_{N-1} with coefficients -1, 0, 1, not
+   all 0, vanishes (independent_embeddings_are_told_apart). On each of these two different N-grams are
+   filtered to one row, which no temperature tells apart (filters_on_a_hyperplane_fail), whatever the
+   embeddings; F_r = 2^r lies on none (powers_of_two_are_generic).
    Erratum 11: without that mask the theorem as printed is false on an open set of filters. Wherever
    F_0 (F_0 + F_1) > 0 the first row a and the pair a a have one and the same key (the_start_collides), and on
    a c c a a b a a the answer b is not the nearest embedding and at least 1/3 away, whatever the temperature
    (the_printed_theorem_fails).
-   Erratum 22: with two opposite embeddings, e0 and -e0, it is false as well, with the mask and for every filter
-   with |F_1| <> |F_0|: on c a b a a c a a the answer c is not the nearest embedding and at least 1/3 away, 1/2 in
-   the forms of one match (opposite_embeddings_fail).
+   Erratum 22: with two opposite embeddings, e0 and -e0, it is false as well for N = 2, with the mask and for
+   every filter with |F_1| <> |F_0|: on c a b a a c a a the answer c is not the nearest embedding and at least
+   1/3 away, 1/2 in the forms of one match (opposite_embeddings_fail).
    proof_cat_thm1.c and test_errata.c test the same on floats, with con_recall_fwd. *)
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Seqmix Require Import Attention Recall.

@@ -1,10 +1,12 @@
 (* CatThm3.v: [CAT] Theorem 3: one layer with the filter rho^i on its queries alone solves selective copying
-   of unique signals. After any body of signals, each at most once, and noise, and the marker, the layer's own
-   answers, each fed back as the next token, are the body's signals in their order: for every number of
-   signals, every body and every length, by induction over the answers (cat_thm3). At every answer the output
-   is within epsilon, in l1, of the signal's unit vector (cat_thm3_error), and of all embeddings the signal's
-   is the nearest, as the paper reads the answer (cat_thm3_nearest). With S signals the width is S + 3,
-   rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. In the paper's order, one layer
+   of unique signals. After any body of signals, each at most once, and a noise token, and the marker, the
+   layer's own answers, each fed back as the next token, are the body's signals in their order: for every
+   number of signals, every body and every length, by induction over the answers (cat_thm3). At every answer
+   the output is within epsilon, in l1, of the signal's unit vector (cat_thm3_error), and of all embeddings
+   the signal's is the nearest, as the paper reads the answer (cat_thm3_nearest). With S signals the width is
+   S + 3, rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. The paper has a set of
+   noise tokens, and embeddings of length 1: here noise is one token, and the length sqrt 2 (divided by
+   sqrt 2, with W_q, W_k and W_v times sqrt 2, the layer is the same). In the paper's order, one layer
    for all lengths, rho = 1/2 and c = 2^(S+1) answer right at every length (cat_thm3_one_layer): the signal's
    column is the largest, and its embedding the nearest (cat_thm3_one_layer_nearest), by a margin that no
    epsilon bounds. What it excludes is proved as well: a body with a repeated signal, a . b . a, is answered b

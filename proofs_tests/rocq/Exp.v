@@ -3,14 +3,15 @@
    Of exp_between as vmath.h computes it, each product and sum rounded to nearest even, u = 2^-24:
    - its polynomial, in exact arithmetic: |1 + r + r^2 p(r) - e^r| <= 4.34e-9 e^r where |r| <= 0.3466;
    - for every float x in [-86, 88]: the result is finite, and |exp(x) - e^x| <= 1.48 u e^x;
-   - for every float x in [-41.5, 88] the exponential of a softmax keeps that bound; of one below it is +0;
+   - for every float x in [-41.5, 88] the exponential of a softmax keeps that bound; of a finite one below it
+     is +0;
    - at 25 points the model, run, gives the words that test_vmath.c asks of the C: of vf_exp, and where x <= 0
      of vf_exp_down. They see the last bit of every coefficient, and fused products where those show at all.
    How: k = x / ln 2 to the nearest integer, x minus k times ln 2's upper half is exact, and so is the last
    product by 2^k; between them each rounding errs by half of the last place, in four parts of the range.
    Not covered: x below -86 or above 88 and vf_exp, which has the same polynomial, but its power of two in two
-   factors (test_vmath.c measures them), NaN, fast mode, which fuses products and sums, and that a compiler
-   keeps the operations as written (the points, and digests.txt).
+   factors (test_vmath.c measures them), infinities, NaN, fast mode, which fuses products and sums, and that a
+   compiler keeps the operations as written (the points, and digests.txt).
    Kernels: vmath.h (exps_between, vf_exp_down, v16_softmax_exp). Tested on floats in test_vmath.c. *)
 
 From Coq Require Import Reals ZArith List Lra Lia.

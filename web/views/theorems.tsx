@@ -68,7 +68,7 @@ export default function Theorems() {
                     recurrences and sums in real numbers, except where the claim is about IEEE 754; floats are
                     tested. Of the C itself Frama-C proves that the scalar text of norms, the short
                     convolution, a row of softmax, a tile’s product, gated linear attention and the delta
-                    rule, all forward, reads and writes inside its arrays at every size. What SIMD and
+                    rule, all forward, reads and writes inside its arrays at every 64-bit size. What SIMD and
                     compilers make of it is tested, and compared bit for bit.
                 </p>
             </div>
