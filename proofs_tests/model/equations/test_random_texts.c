@@ -21,11 +21,11 @@
 #include "proofs_tests/support/check.h"
 
 // ---- Drawing --------------------------------------------------------------------------------------------
-// Calls besides the plain ones (`derive`). A equals a tensor as wide as the line's result, B one with a column
-// a head, C one of 4 columns; # a number of the line's own; K the width less one. Growing results are brought
-// back to size: gradients that only huge numbers make tell nothing of a fault, as the kernels round them to
-// the size of their parts (gates that are shut, softmax of huge logits). Long convolutions round each row to
-// the size of the largest (their transform), so none is divided by its own size.
+// Calls besides the plain ones (`derive`). A equals a tensor as wide as the line's result, B one with a
+// column a head, C one of 4 columns; # a number of the line's own; K the width less one. Growing results are
+// brought back to size: gradients that only huge numbers make tell nothing of a fault, as the kernels round
+// them to the size of their parts (gates that are shut, softmax of huge logits). Long convolutions round each
+// row to the size of the largest (their transform), so none is divided by its own size.
 static const char *const templates[] = {
     "sigmoid(A)",
     "tanh(A)",
