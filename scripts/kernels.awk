@@ -192,7 +192,6 @@ function finish(head,    i, n, words) {
             macros = macros sprintf("SMX_SIZE_OF(%s, %s, %s)\n", words[i], last_struct[head], sized(of_struct[words[i]]))
             said["size " words[i]] = 1
         }
-    if (head in made_ulp) macros = macros sprintf("SMX_TWIN(%s, %s, (%s))\n", head, made_ulp[head], handed_of[head])
     macros = macros calls[head] sprintf("SMX_PARTS(%s {0},%s {0})\n", parts[head], in_place[head])
     if (!(head in said_cases) && !(sizes_of[head] in usual)) fail(head " has sizes" sizes_of[head] ": say its cases, or 'by hand: why'")
     cases(head, head in said_cases ? said_cases[head] : usual[sizes_of[head]])
@@ -260,15 +259,12 @@ function kernel(head, body,    tokens, n, i, result, returned, own, struct, plac
     if (returned) outs[head] = outs[head] " " substr(returned, 2)
     made_first = made_first (last_struct[head] == "" ? "" : sprintf(" const smx_%s *p = &own_%s; (void)p;", last_struct[head], last_struct[head]))
     calls[head] = sprintf("SMX_CALL(%s, %s, \"%s\", (%s),%s (void)r;)\n", head, result, substr(returned, 2), substr(hands, 3), made_first)
-    handed_of[head] = substr(hands, 3)
     own[2] = own[1] == "C" ? "SMX_KERNEL_PUSH" : "SMX_KERNEL"
     c = c sprintf("%s(%s, %s, (%s), (%s))\n", own[2], result, head, substr(parameters, 3), substr(arguments, 3))
     if (own[1] != "C") table = table sprintf("    %s: `%s%s:%s`,\n", own[1], head, returned, body)
 }
 function line(text,    i, words, n) {
     if (text ~ /^ulp /) {
-        if (text ~ /^ulp made (each|terms|array): /) made_ulp[last] = substr(text, 10, index(text, ":") - 10)
-        sub(/^ulp made /, "ulp ", text)
         n = split(text, words, " ")
         if (text !~ /^ulp [^"]*: [0-9.]+ [0-9.]+ [0-9.]+$/) fail("what is '" text "'? allowed: ulp scale: 1 2 3")
         i = index(text, words[n - 2] " " words[n - 1] " " words[n])
@@ -335,7 +331,7 @@ END {
     finish(last)
     if (make == "c") {
         print "// kernels.def: made of kernels/kernels.txt by scripts/kernels.awk"
-        n = split("KERNEL FIELD STRUCT ULP TWIN SIZES SIZE SIZE_OF MAKE CALL PARTS STEPS CASES BY_HAND TEXTS", wanted, " ")
+        n = split("KERNEL FIELD STRUCT ULP SIZES SIZE SIZE_OF MAKE CALL PARTS STEPS CASES BY_HAND TEXTS", wanted, " ")
         for (i = 1; i <= n; i++) printf "#ifndef SMX_%s\n#define SMX_%s(...)\n#endif\n", wanted[i], wanted[i]
         print "#ifndef SMX_KERNEL_PUSH\n#define SMX_KERNEL_PUSH SMX_KERNEL\n#endif"
         printf "%s%s%s%sSMX_TEXTS(\"\\000%s\")\n", c, fields, ulp, macros, all_texts

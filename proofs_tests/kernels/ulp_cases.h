@@ -101,8 +101,6 @@ static size_t ulp_size(size_t random, size_t adversarial, size_t edge) {
                  D = ulp_size(24, 16, 6), n = B * L * D;                                                     \
     (void)H, (void)n
 
-#include "ulp_made.h"
-
 // ---- Products, sums -------------------------------------------------------------------------------------
 static void ulp_gemm(void) {
     const size_t M = ulp_size(30, 8, 3), N = ulp_size(40, 20, 5), K = ulp_size(100, 5000, 1);
@@ -376,6 +374,22 @@ static void ulp_linattn(int back) { // positive features with the sum, any with 
 }
 static void ulp_linattn_fwd(void) { ulp_linattn(0); }
 static void ulp_linattn_bwd(void) { ulp_linattn(1); }
+static void ulp_block_filter(int back) {
+    ULP_SHAPE;
+    for (int rho = 0; rho < 2; rho++) {
+        float *x = ulp_in(n), *y = check_floats(n);
+        double *want = check_doubles(n), *scale = check_doubles(n);
+        const float forget = rho ? 0.1f : 0.0f;
+        (back ? smx_block_filter_bwd : smx_block_filter_fwd)(y, x, B, L, D, 8, forget);
+        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(want, ulp_wide(x, n), B, L, D, 8,
+                                                             (double)forget);
+        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(scale, ulp_abs(x, n), B, L, D, 8,
+                                                             (double)forget);
+        ulp_terms(y, want, scale, n);
+    }
+}
+static void ulp_block_filter_fwd(void) { ulp_block_filter(0); }
+static void ulp_block_filter_bwd(void) { ulp_block_filter(1); }
 static void ulp_landmark(int back) { // the choice itself is held fixed: rows are ranked by products far apart
     ULP_SHAPE;
     float *q = ulp_in(n), *k = ulp_in(n), *v = ulp_in(n), *dout = ulp_in(n), *marks = ulp_range(n, -1, 1),
@@ -794,6 +808,18 @@ static void ulp_embedding_bwd(void) {
     ref_embedding_bwd(scale, ulp_abs(dy, N * D), tokens, N, D, V);
     ulp_terms(dt, want, scale, V * D);
 }
+static void ulp_meanpool(int back) {
+    ULP_SHAPE;
+    const size_t m = B * D;
+    float *x = ulp_in(back ? m : n), *y = check_floats(back ? n : m);
+    double *want = check_doubles(back ? n : m), *scale = check_doubles(back ? n : m);
+    (back ? smx_meanpool_bwd : smx_meanpool_fwd)(y, x, B, L, D);
+    (back ? ref_meanpool_bwd : ref_meanpool_fwd)(want, ulp_wide(x, back ? m : n), B, L, D);
+    (back ? ref_meanpool_bwd : ref_meanpool_fwd)(scale, ulp_abs(x, back ? m : n), B, L, D);
+    ulp_terms(y, want, scale, back ? n : m);
+}
+static void ulp_meanpool_fwd(void) { ulp_meanpool(0); }
+static void ulp_meanpool_bwd(void) { ulp_meanpool(1); }
 static void ulp_gather(int back) {
     const size_t M = 4, N = 9, D = 12;
     int32_t *rows = check_ints(M);
