@@ -46,7 +46,8 @@ export const LATER =
     32_000 + // what the proofs state, in words and in Rocq's, which a first visit fetched before
     1_500 + // each claim's verdict, links to errata, a legend of tags, two axes of a table
     1_000 + // what is stated of Theorem 2's printed constant, and of small sines and cosines
-    1_500; // tokens in reach of a thumb, a race that holds its place; three statements more of the kernels
+    1_500 + // tokens in reach of a thumb, a race that holds its place; three statements more of the kernels
+    300; // noise, sizes and masks that statements ask for, in their words
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;
 /** The page's font, fetched at first. */

@@ -5,7 +5,7 @@ export const VERDICTS: Readonly<Record<string, string>> = {
     proof_las_smooth:
         'Holds where the same divisor is used at the borders; but centred pooling sees the future (erratum 1).',
     proof_cat_thm1:
-        'As printed it does not hold (errata 11 and 22); it does, for every length, where the keys of the first N − 1 rows (N with key delay) are masked, no two embeddings are opposite, and the filter tells all N-grams apart.',
+        'As printed it does not hold (errata 11 and 22); it does, for every length, where the keys of rows before a whole N-gram are masked, no two embeddings are opposite, and the filter tells all N-grams apart.',
     proof_cat_cor1: 'Holds for every length, where the key stood exactly once before.',
     proof_cat_thm2:
         'Holds for every length with the constants 9, 1 and 23, the 1 as printed; the value filter comes near twice the delay that the paper names, at short lengths not within Lη (erratum 18).',
