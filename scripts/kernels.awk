@@ -192,6 +192,7 @@ function finish(head,    i, n, words) {
             macros = macros sprintf("SMX_SIZE_OF(%s, %s, %s)\n", words[i], last_struct[head], sized(of_struct[words[i]]))
             said["size " words[i]] = 1
         }
+    if (head in twin) macros = macros sprintf("SMX_TWIN(%s, %s, (%s))\n", head, twin[head], substr(twin_hands[head], 3))
     macros = macros calls[head] sprintf("SMX_PARTS(%s {0},%s {0})\n", parts[head], in_place[head])
     if (!(head in said_cases) && !(sizes_of[head] in usual)) fail(head " has sizes" sizes_of[head] ": say its cases, or 'by hand: why'")
     cases(head, head in said_cases ? said_cases[head] : usual[sizes_of[head]])
@@ -250,6 +251,7 @@ function kernel(head, body,    tokens, n, i, result, returned, own, struct, plac
                 parameters = parameters ", " type " " name
                 arguments = arguments ", " name
                 hands = hands ", " handed(tokens[i])
+                if (tokens[i] !~ /^[@%]/) twin_hands[head] = twin_hands[head] ", " handed(tokens[i])
             }
         }
         if (macro != "" && !(macro in said)) said[macro] = fields = fields macro "\n"
@@ -264,6 +266,12 @@ function kernel(head, body,    tokens, n, i, result, returned, own, struct, plac
     if (own[1] != "C") table = table sprintf("    %s: `%s%s:%s`,\n", own[1], head, returned, body)
 }
 function line(text,    i, words, n) {
+    if (text ~ /^twin /) {
+        if (text !~ /^twin (each|terms|array): /) fail("what is '" text "'? allowed: twin each, terms or array: 1 2 3")
+        if (last_struct[last] != "") fail(last " is handed a struct; allowed: ulp scale: 1 2 3")
+        twin[last] = substr(text, 6, index(text, ":") - 6)
+        sub(/^twin/, "ulp", text)
+    }
     if (text ~ /^ulp /) {
         n = split(text, words, " ")
         if (text !~ /^ulp [^"]*: [0-9.]+ [0-9.]+ [0-9.]+$/) fail("what is '" text "'? allowed: ulp scale: 1 2 3")
@@ -331,7 +339,7 @@ END {
     finish(last)
     if (make == "c") {
         print "// kernels.def: made of kernels/kernels.txt by scripts/kernels.awk"
-        n = split("KERNEL FIELD STRUCT ULP SIZES SIZE SIZE_OF MAKE CALL PARTS STEPS CASES BY_HAND TEXTS", wanted, " ")
+        n = split("KERNEL FIELD STRUCT ULP TWIN SIZES SIZE SIZE_OF MAKE CALL PARTS STEPS CASES BY_HAND TEXTS", wanted, " ")
         for (i = 1; i <= n; i++) printf "#ifndef SMX_%s\n#define SMX_%s(...)\n#endif\n", wanted[i], wanted[i]
         print "#ifndef SMX_KERNEL_PUSH\n#define SMX_KERNEL_PUSH SMX_KERNEL\n#endif"
         printf "%s%s%s%sSMX_TEXTS(\"\\000%s\")\n", c, fields, ulp, macros, all_texts

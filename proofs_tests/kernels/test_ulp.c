@@ -21,15 +21,15 @@ static void under_the_ceilings(void **state) {
 
 #define SMX_KERNEL(result, name, parameters, arguments) #name,
 #define SMX_KERNEL_PUSH(...) // the words of another
-static const char *const kernels[] = {
+static const char *const names[] = {
 #include "build/kernels.def"
 };
 static void every_kernel_is_listed(void **state) {
     (void)state;
-    assert_int_equal(CHECK_COUNT(kernels), CHECK_COUNT(ulp_cases));
-    for (size_t i = 0; i < CHECK_COUNT(kernels); i++)
-        if (strcmp(kernels[i], ulp_cases[i].name))
-            fail_msg("kernel %zu is %s, the list has %s", i, kernels[i], ulp_cases[i].name);
+    assert_int_equal(CHECK_COUNT(names), CHECK_COUNT(ulp_cases));
+    for (size_t i = 0; i < CHECK_COUNT(names); i++)
+        if (strcmp(names[i], ulp_cases[i].name))
+            fail_msg("kernel %zu is %s, the list has %s", i, names[i], ulp_cases[i].name);
 }
 
 int main(void) {

@@ -101,6 +101,8 @@ static size_t ulp_size(size_t random, size_t adversarial, size_t edge) {
                  D = ulp_size(24, 16, 6), n = B * L * D;                                                     \
     (void)H, (void)n
 
+#include "twins.h"
+
 // ---- Products, sums -------------------------------------------------------------------------------------
 static void ulp_gemm(void) {
     const size_t M = ulp_size(30, 8, 3), N = ulp_size(40, 20, 5), K = ulp_size(100, 5000, 1);
@@ -110,23 +112,6 @@ static void ulp_gemm(void) {
     ref_gemm(want, ulp_wide(a, M * K), ulp_wide(b, K * N), M, N, K, K, N, N, 0);
     ref_gemm(scale, ulp_abs(a, M * K), ulp_abs(b, K * N), M, N, K, K, N, N, 0);
     ulp_terms(c, want, scale, M * N);
-}
-static void ulp_bias_fwd(void) {
-    const size_t N = 7, D = ULP_N;
-    float *x = ulp_in(N * D), *b = ulp_in(D), *y = check_floats(N * D);
-    double *want = check_doubles(N * D);
-    smx_bias_fwd(y, x, b, N, D);
-    ref_bias_fwd(want, ulp_wide(x, N * D), ulp_wide(b, D), N, D);
-    ulp_each(y, want, N * D);
-}
-static void ulp_bias_bwd(void) {
-    const size_t N = ULP_N, D = 20;
-    float *dy = ulp_in(N * D), *db = ulp_zero(D);
-    double *want = ulp_zero_wide(D), *scale = ulp_zero_wide(D);
-    smx_bias_bwd(db, dy, N, D);
-    ref_bias_bwd(want, ulp_wide(dy, N * D), N, D);
-    ref_bias_bwd(scale, ulp_abs(dy, N * D), N, D);
-    ulp_terms(db, want, scale, D);
 }
 static void ulp_sum(void) {
     float *x = ulp_in(ULP_N), got = smx_sum(x, ULP_N);
@@ -374,22 +359,6 @@ static void ulp_linattn(int back) { // positive features with the sum, any with 
 }
 static void ulp_linattn_fwd(void) { ulp_linattn(0); }
 static void ulp_linattn_bwd(void) { ulp_linattn(1); }
-static void ulp_block_filter(int back) {
-    ULP_SHAPE;
-    for (int rho = 0; rho < 2; rho++) {
-        float *x = ulp_in(n), *y = check_floats(n);
-        double *want = check_doubles(n), *scale = check_doubles(n);
-        const float forget = rho ? 0.1f : 0.0f;
-        (back ? smx_block_filter_bwd : smx_block_filter_fwd)(y, x, B, L, D, 8, forget);
-        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(want, ulp_wide(x, n), B, L, D, 8,
-                                                             (double)forget);
-        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(scale, ulp_abs(x, n), B, L, D, 8,
-                                                             (double)forget);
-        ulp_terms(y, want, scale, n);
-    }
-}
-static void ulp_block_filter_fwd(void) { ulp_block_filter(0); }
-static void ulp_block_filter_bwd(void) { ulp_block_filter(1); }
 static void ulp_landmark(int back) { // the choice itself is held fixed: rows are ranked by products far apart
     ULP_SHAPE;
     float *q = ulp_in(n), *k = ulp_in(n), *v = ulp_in(n), *dout = ulp_in(n), *marks = ulp_range(n, -1, 1),
@@ -685,22 +654,6 @@ static void ulp_lstm_fwd(void) { ulp_recurrent(0, 0); }
 static void ulp_lstm_bwd(void) { ulp_recurrent(1, 0); }
 static void ulp_gru_fwd(void) { ulp_recurrent(0, 1); }
 static void ulp_gru_bwd(void) { ulp_recurrent(1, 1); }
-static void ulp_taylor(int back) {
-    const size_t N = 7, d = ulp_size(5, 16, 3), F = 1 + d + d * (d + 1) / 2;
-    float *x = ulp_in(N * d), *dy = ulp_in(N * F), *y = check_floats(N * F), *dx = check_floats(N * d);
-    double *want = check_doubles(back ? N * d : N * F);
-    if (back) {
-        smx_taylor_bwd(dx, dy, x, N, d);
-        ref_taylor_bwd(want, ulp_wide(dy, N * F), ulp_wide(x, N * d), N, d);
-        ulp_array(dx, want, N * d);
-    } else {
-        smx_taylor_fwd(y, x, N, d);
-        ref_taylor_fwd(want, ulp_wide(x, N * d), N, d);
-        ulp_array(y, want, N * F);
-    }
-}
-static void ulp_taylor_fwd(void) { ulp_taylor(0); }
-static void ulp_taylor_bwd(void) { ulp_taylor(1); }
 static void ulp_s4d_fwd(void) { // angles dt a_im l up to some hundred: their rounding is the error
     const size_t L = ulp_size(70, 500, 5), D = 4, S = 3, n = L * D, m = D * S;
     float *dt = ulp_range(D, -7, -2), *a = ulp_range(m, -1, 0), *im = ulp_range(m, 0, 10), *c = ulp_in(2 * m),
@@ -789,49 +742,6 @@ static void ulp_rope(int back) { // input: |x0 cos| + |x1 sin| <= |x0| + |x1|
 }
 static void ulp_rope_fwd(void) { ulp_rope(0); }
 static void ulp_rope_bwd(void) { ulp_rope(1); }
-static void ulp_embedding_fwd(void) {
-    const size_t V = 9, N = 40, D = 12;
-    float *table = ulp_in(V * D), *y = check_floats(N * D);
-    int32_t *tokens = check_random_ints(N, -1, 10);
-    double *want = check_doubles(N * D);
-    smx_embedding_fwd(y, table, tokens, N, D, V);
-    ref_embedding_fwd(want, ulp_wide(table, V * D), tokens, N, D, V);
-    ulp_each(y, want, N * D);
-}
-static void ulp_embedding_bwd(void) {
-    const size_t V = 3, N = ULP_N, D = 12;
-    float *dy = ulp_in(N * D), *dt = ulp_zero(V * D);
-    int32_t *tokens = check_random_ints(N, 0, 3);
-    double *want = ulp_zero_wide(V * D), *scale = ulp_zero_wide(V * D);
-    smx_embedding_bwd(dt, dy, tokens, N, D, V);
-    ref_embedding_bwd(want, ulp_wide(dy, N * D), tokens, N, D, V);
-    ref_embedding_bwd(scale, ulp_abs(dy, N * D), tokens, N, D, V);
-    ulp_terms(dt, want, scale, V * D);
-}
-static void ulp_meanpool(int back) {
-    ULP_SHAPE;
-    const size_t m = B * D;
-    float *x = ulp_in(back ? m : n), *y = check_floats(back ? n : m);
-    double *want = check_doubles(back ? n : m), *scale = check_doubles(back ? n : m);
-    (back ? smx_meanpool_bwd : smx_meanpool_fwd)(y, x, B, L, D);
-    (back ? ref_meanpool_bwd : ref_meanpool_fwd)(want, ulp_wide(x, back ? m : n), B, L, D);
-    (back ? ref_meanpool_bwd : ref_meanpool_fwd)(scale, ulp_abs(x, back ? m : n), B, L, D);
-    ulp_terms(y, want, scale, back ? n : m);
-}
-static void ulp_meanpool_fwd(void) { ulp_meanpool(0); }
-static void ulp_meanpool_bwd(void) { ulp_meanpool(1); }
-static void ulp_gather(int back) {
-    const size_t M = 4, N = 9, D = 12;
-    int32_t *rows = check_ints(M);
-    rows[0] = 8, rows[1] = -1, rows[2] = 0, rows[3] = 5;
-    float *x = ulp_in((back ? M : N) * D), *y = check_floats((back ? N : M) * D);
-    double *want = check_doubles((back ? N : M) * D);
-    (back ? smx_gather_bwd : smx_gather_fwd)(y, x, rows, M, N, D);
-    (back ? ref_gather_bwd : ref_gather_fwd)(want, ulp_wide(x, (back ? M : N) * D), rows, M, N, D);
-    ulp_each(y, want, (back ? N : M) * D);
-}
-static void ulp_gather_fwd(void) { ulp_gather(0); }
-static void ulp_gather_bwd(void) { ulp_gather(1); }
 static void ulp_maxpool(int back) {
     const size_t L = ulp_size(40, 400, 6), D = 7, bins = 2, O = 3, n = L * D, m = bins * D * O;
     float *x = ulp_in(n), *e = check_floats(m), *de = ulp_in(m), *dx = check_floats(n);
