@@ -1,9 +1,11 @@
 """seqmix.ref: the oracle in Python is the oracle of the program: every case of the set of test vectors,
 outputs, intermediates and gradients; batches, layouts, names; and what does not fit is refused in one
 sentence."""
+import copy
 import inspect
 import json
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -296,6 +298,29 @@ def test_tensors_of_any_dtype():
     assert np.array_equal(exact, seqmix.ref.softmax_attention_qkv(same, same, same, H=2))
 
 
+def test_memory_that_is_not_plain():
+    apart = np.frombuffer(b"x" + X.tobytes(), np.uint8)[1:].view(np.float64).reshape(X.shape)
+    assert not apart.flags.aligned and seqmix._arrays.reals(apart, "x").flags.aligned
+    whole = seqmix._arrays.reals(X, "x")
+    assert whole is X or np.shares_memory(whole, X)  # and is not copied where it need not be
+    for a in (X.astype(np.float32), X[::-1], X.T.copy().T, np.broadcast_to(1.0, X.shape), X.astype(">f8"), X.astype(int)):
+        assert np.array_equal(seqmix._arrays.reals(a, "x"), X)
+    masked = np.ma.array(X, mask=X > 0)
+    for read in (seqmix._arrays.reals, seqmix._arrays.integers):
+        with pytest.raises(seqmix.SeqmixError, match="x is a masked array"):
+            read(masked, "x")
+
+
+def test_what_is_sent_to_another_process():
+    m = seqmix.ref.delta_core
+    given = seqmix.testing.draw("delta_core", 1, 5)
+    del given["dy"]
+    result = m(**{n: a for n, a in given.items() if n != "params"}, **given["params"])
+    for copied in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert type(copied) is type(result) and np.array_equal(copied.y, result.y)
+    assert pickle.loads(pickle.dumps(m)) is m and copy.deepcopy(m) is m
+
+
 def test_documentation_says_what_it_takes():
     for name in seqmix.ref.names():
         m = getattr(seqmix.ref, name)
@@ -359,6 +384,8 @@ REFUSED = {
     ),
     "packed to too few rows": (lambda r: r.softmax_attention_qkv(X, X, X, cu=[0, 3]), r"cu is \[0, 3\]; it must .* end with L = 5"),
     "packed without rows": (lambda r: r.softmax_attention_qkv(X, X, X, cu=[0, 3, 3, 5]), "cu is .* must begin with 0, rise"),
+    "packed numbers": (lambda r: r.softmax_attention_qkv(1.0, X, X, cu=[0, 1]), "q is one number; beside cu"),
+    "a number that is none": (lambda r: r.las_attention_qkv(X, X, X, H=2, alphas=[np.nan, 1]), "one is no finite number"),
     "packed filters": (lambda r: r.long_conv(X, np.ones((4, 5)), cu=[0, 5]), "long_conv has no input or parameter cu"),
     "dimensions": (lambda r: r.cat(np.ones((1,) * 30 + (5, 4)), W, W, W, np.ones((1,) * 12)), r"batch|shape"),
     "size by nothing": (lambda r: r.sinusoidal(), "the parameter L is missing"),

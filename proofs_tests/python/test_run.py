@@ -97,8 +97,12 @@ def test_saved_and_taken_up_again(tmp_path, monkeypatch):
         copy.step(5)
         assert copy.digest == run.digest and len(copy.losses) == 12
     assert copies[-1].metrics.steps == 30
-    with pytest.raises(seqmix.SeqmixError, match="cannot be written"):
-        run.save(tmp_path / "no" / "folder")
+    for place in (tmp_path / "no" / "folder", "a\0b"):
+        with pytest.raises(seqmix.SeqmixError, match="cannot be written"):
+            run.save(place)
+    for place in (tmp_path / "nothing", "a\0b", "\ud800"):
+        with pytest.raises(seqmix.SeqmixError, match="cannot be read"):
+            seqmix.Run.load(place)
     damaged = bytearray(path.read_bytes())
     damaged[len(damaged) // 2] ^= 1
     with pytest.raises(seqmix.SeqmixError, match="checksum|damage"):
@@ -278,6 +282,9 @@ def test_data_of_ones_own():
     assert run.evaluate_on(x[:16], targets[:16]).accuracy > 0.9
     other.fit(run._shuffled(x, targets), steps=120)  # the same batches, from an iterator
     assert other.digest == run.digest
+    third = seqmix.Run(config, seed=1.0)
+    third.fit((x, targets), steps=2)
+    assert np.array_equal(third.losses, run.losses[:2])
     other.fit([(x[:5], targets[:5])] * 3)
     assert other.metrics.step == 123
     batches = iter([(x[i : i + 4], targets[i : i + 4]) for i in range(5)])
@@ -337,6 +344,10 @@ def test_each_step_is_told():
     with pytest.raises(StopIteration):
         run.step(on_step=stop)
     assert run.metrics.step == 2
+    for n in (np.array([1, 2]), int, 1.5, -1):
+        with pytest.raises(seqmix.SeqmixError, match="^n is "):
+            run.step(n)
+    assert run.step(np.int64(1)).step == 3
 
 
 def test_weights_are_set_by_hand():
@@ -430,13 +441,28 @@ def test_what_a_run_would_not_read():
         seqmix.Run(f"mixer=equations&{SMALL}&taps=5", eq="taps = 3\ny = conv(x, f[taps])").close()
 
 
-def test_sweep():
+def test_sweep(monkeypatch):
     config = f"mixer=cat&{SMALL}&steps=6"
     one = seqmix.sweep(config, seeds=2, count=20, workers=1, filter=[1, 3], norm="rms")
     four = seqmix.sweep(config, seeds=2, count=20, workers=4, filter=[1, 3], norm="rms")
     assert [{**r, "seconds": 0} for r in one] == [{**r, "seconds": 0} for r in four]
     assert [(r["filter"], r["seed"]) for r in one] == [(1, 1), (1, 2), (3, 1), (3, 2)]
     assert one[3]["digest"] == program("train", f"{config}&norm=rms&filter=3&seed=2", "--json")[-1]["digest"]
+    two = seqmix.sweep(config, seeds=np.int64(2), count=20, filter=np.array([1, 3]), norm="rms")
+    assert [{**r, "seconds": 0} for r in two] == [{**r, "seconds": 0} for r in one]
+    trained = []
+    monkeypatch.setattr(seqmix.Run, "step", lambda run, n: trained.append(run))  # what does not fit is said first
+    for wrong, sentence in (
+        (dict(seed=[1, 2]), r"seed is \[1, 2\]; sweep takes seeds"),  # (it would have been 1 twice)
+        (dict(seeds=1.5), "seeds is 1.5"),
+        (dict(seeds=-1), "seeds is -1"),
+        (dict(count=-5), "count is -5"),
+        (dict(workers=-1), "workers is -1"),
+    ):
+        with pytest.raises(seqmix.SeqmixError, match=sentence):
+            seqmix.sweep(config, **wrong)
+    assert not trained
+    monkeypatch.undo()
     pandas = pytest.importorskip("pandas", reason="needs python3 with pandas (python3-pandas)")
     assert pandas.DataFrame(one).groupby("filter").loss.mean().shape == (2,)
     with pytest.raises(seqmix.SeqmixError, match="filter=0"):
@@ -474,6 +500,29 @@ def test_results(tmp_path):
         seqmix.results(tmp_path / "nowhere")
 
 
+def test_a_host_that_is_called_as_a_number_is(tmp_path, monkeypatch):
+    from seqmix import frames
+
+    def collected(*words, least):
+        collect(*words, least=least)
+        found = next(Path(words[words.index("--out") + 1]).glob("machines.csv"))
+        lines = [line.split(",") for line in found.read_text().splitlines()]
+        for name, text in (("host", "12e4"), ("build", "0123456789012345"), ("isa", "nan")):
+            lines[1][lines[0].index(name)] = text
+        found.write_text("\n".join(map(",".join, lines)))
+
+    collect = frames.output
+    monkeypatch.setattr(frames, "output", collected)
+    monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=list))
+    monkeypatch.chdir(tmp_path)
+    subprocess.run([PROGRAM, "job", f"mixer=cat&{SMALL}&steps=1&seed=7", "--out", "./-out", "--eval", "20"], check=True)
+    (row,) = seqmix.results("-out")
+    assert (row["host"], row["build"], row["isa"]) == ("12e4", "0123456789012345", "nan")
+    assert (row["seed"], row["rate"], row["mixer"], row["threads"]) == (7, 0.02, "cat", 1) and row["seconds"] > 0
+    with pytest.raises(seqmix.SeqmixError, match="null byte|character 0"):
+        seqmix.results("a\0b")
+
+
 def test_losses_as_a_frame(monkeypatch):
     pandas = pytest.importorskip("pandas", reason="needs python3 with pandas (python3-pandas)")
     run = small(steps=20)
@@ -498,6 +547,8 @@ def test_configs():
     assert (
         seqmix.Run({"mixer": "las", "task": "mqar", "alphas": [0, 1], "heads": 2}).values["alphas"] == "0,1"
     )
+    for given, text in ((np.array([0.5, 1.0]), "0.5,1"), ([True, False], "1,0"), ((0, 1.5), "0,1.5")):
+        assert seqmix.Run("mixer=las&task=mqar&heads=2", alphas=given).values["alphas"].replace(".0", "") == text
     text = "k = conv(x @ w_k, filter_k)\ny = attention(x @ w_q, k, x @ w_v) @ w_o"
     assert seqmix.Run("mixer=equations&task=mqar", eq=text).values["eq"] == text
     with pytest.raises(seqmix.SeqmixError, match="mixer must be one of") as error:
@@ -670,6 +721,7 @@ def test_what_a_state_refuses():
         (lambda: state.push([[1] * 9] * 2), "room for at most 8"),
         (lambda: state.odds(2), "0 to 1 are allowed"),
         (lambda: state.draw(), "nothing has been read"),
+        (lambda: state.generate(-1), "n is -1"),
         (lambda: run.state(0), "0 sequences"),
         (lambda: run.state(saved=b"nothing"), "not a state"),
         (lambda: run.generate("text", 3), "no text"),

@@ -258,6 +258,35 @@ def test_nothing_judged_is_not_right():
         check_layer(lambda q, k, v: q, "softmax_attention_qkv", lengths=5)
 
 
+def test_arguments_of_another_kind():
+    m = seqmix.ref.softmax_attention_qkv
+    assert check_layer(attention, m, H=np.int64(4), D=32, **QUICK)
+    for wrong, sentence in (
+        (dict(mechanism="names"), "mechanism is 'names'; it must be one of softmax_attention, "),
+        (dict(mechanism=5), "mechanism is 5"),
+        (dict(batch=2), "batch is 2; several whole numbers"),
+        (dict(optional=3), "optional is 3; a list of names is needed, of filter_maps"),
+        (dict(seed=-1), "seed is -1"),
+        (dict(bits=3), "bits has 3"),
+        (dict(budget="soon"), "budget is 'soon'"),
+        (dict(time_limit="-1"), "time_limit is -1"),
+    ):
+        with pytest.raises(seqmix.SeqmixError, match=sentence):
+            check_layer(right, **{"mechanism": m, **QUICK, **wrong}, H=4, D=32)
+    for name, wrong, sentence in (
+        (m.name, dict(seed=-1), "seed is -1"),
+        (m.name, dict(seed=1.5), "seed is 1.5"),
+        (m.name, dict(batch=2), "batch is 2"),
+        (m.name, dict(optional=5), "optional is 5"),
+        ("focus_h", dict(n_bins=0), "n_bins must be a whole number"),
+        (m.name, dict(heds=4), "heds is no parameter of softmax_attention_qkv; parameters are"),
+        ("nothing", {}, "mechanism is 'nothing'"),
+    ):
+        with pytest.raises(seqmix.SeqmixError, match=sentence):
+            draw(name, **wrong)
+    assert draw("long_conv", lambda_=0.25)["params"]["lambda"] == 0.25
+
+
 @pytest.mark.parametrize("layout", ["bhld", "blhd"])
 def test_heads_that_do_not_divide(layout):
     with pytest.raises(seqmix.SeqmixError, match="H = 3 does not divide the width 32"):
@@ -276,7 +305,7 @@ def right(q, k, v, H):
         (dict(optional=["q"]), r"optional is \['q'\]"),
         (dict(layout="lbd"), "layout is 'lbd'; it must be 'bld', 'bhld' or 'blhd'"),
         (dict(L=5), "L is 5; lengths says how long"),
-        (dict(nope=3), "no input or parameter nope"),
+        (dict(nope=3), "nope is no parameter of"),
         (dict(q=3), "q is an input of softmax_attention_qkv, which is drawn"),
         (dict(dy=3), "dy is an input"),
         (dict(batch=(2, 0)), r"batch is \[2\]\[0\]: it has no sequences"),
@@ -387,6 +416,8 @@ def test_assert_close():
     ):
         with pytest.raises(AssertionError, match=sentence):
             assert_close(wrong, theirs, dtype)
+    tolerances()["f32"] = 1.0  # its caller's own
+    assert tolerances()["f32"] == 2e-5
     with pytest.raises(seqmix.SeqmixError, match="dtype is f8"):
         assert_close(theirs, theirs, "f8")
     with pytest.raises(AssertionError):

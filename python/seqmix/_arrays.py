@@ -1,6 +1,7 @@
 """What callers hand over, as NumPy arrays: arrays, lists, numbers, tensors of PyTorch on any device."""
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ def to_numpy(value: Any, name: str) -> np.ndarray:
             return value.resolve_conj().resolve_neg().numpy()
         except Exception as error:  # sparse, quantised, meta ...
             raise SeqmixError(f"{name} is a tensor that has no numbers to read: {error}") from None
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise SeqmixError(f"{name} is a masked array, and what is masked has no number: fill it first")
     try:
         return np.asarray(value)
     except Exception as error:
@@ -29,14 +32,13 @@ def to_numpy(value: Any, name: str) -> np.ndarray:
 
 
 def reals(value: Any, name: str, dtype: type = np.float64) -> np.ndarray:
-    """Real numbers, contiguous."""
+    """Real numbers, contiguous and aligned."""
     array = to_numpy(value, name)
     if array.dtype.kind not in "fiu":
         raise SeqmixError(f"{name} holds {array.dtype}; real numbers are allowed")
     with np.errstate(over="ignore"):  # infinite then, which whoever minds refuses
-        return np.array(
-            array, dtype=dtype, order="C", copy=not (array.dtype == dtype and array.flags.c_contiguous)
-        )
+        there = array.dtype == dtype and array.flags.c_contiguous and array.flags.aligned
+        return np.array(array, dtype=dtype, order="C", copy=not there)
 
 
 def integers(value: Any, name: str) -> np.ndarray:
@@ -58,16 +60,24 @@ def integers(value: Any, name: str) -> np.ndarray:
 
 def count(n: Any, name: str) -> int:
     try:
-        value = n.__index__()
-    except AttributeError:
+        value = operator.index(n)
+    except (TypeError, ValueError, RuntimeError):  # (a tensor's own)
         raise SeqmixError(f"{name} is {n!r:.40}; it must be a whole number") from None
     if not 0 <= value < 2**53:
         raise SeqmixError(f"{name} is {value}; 0 to 2^53 are allowed")
     return value
 
 
+def counts(several: Any, name: str) -> tuple[int, ...]:
+    try:
+        values = tuple(several)
+    except TypeError:
+        raise SeqmixError(f"{name} is {several!r:.40}; several whole numbers are wanted, such as (2,)") from None
+    return tuple(count(n, name) for n in values)
+
+
 def real(x: Any, name: str) -> float:
     try:
         return float(x)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         raise SeqmixError(f"{name} is {x!r:.40}; it must be a number") from None

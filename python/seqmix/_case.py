@@ -23,6 +23,13 @@ class _Array(NamedTuple):
     sequence: bool  # a batch has one for each sequence
 
 
+def _as_json(mechanism: str, params: Mapping[str, Any]) -> bytes:
+    try:  # (numbers of NumPy are numbers)
+        return json.dumps(params, allow_nan=False, default=lambda v: v.item()).encode()
+    except (AttributeError, TypeError, ValueError):
+        raise SeqmixError(f"{mechanism}: of the parameters {params!r:.200} one is no finite number or word") from None
+
+
 class _Case:
     """One run of the library on one sequence."""
 
@@ -30,7 +37,7 @@ class _Case:
         self.name, self.library = mechanism, _native.oracle()
         error = ctypes.create_string_buffer(512)
         self.at = self.library.smx_oracle_open(
-            mechanism.encode(), json.dumps(params).encode(), error, len(error)
+            mechanism.encode(), _as_json(mechanism, params), error, len(error)
         )
         if not self.at:
             raise SeqmixError(f"{mechanism}: {error.value.decode()}")
@@ -140,6 +147,11 @@ def _split(array: np.ndarray, heads: _Heads, sizes: Mapping[str, Any]) -> np.nda
 
 def _python_name(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _plain_name(name: str) -> str:
+    """And back."""
+    return name[:-1] if keyword.iskeyword(name[:-1]) else name
 
 
 def _default(param: Mapping[str, str]) -> Any:

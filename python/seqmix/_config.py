@@ -20,9 +20,10 @@ def config_text(config: str | Mapping[str, Any], keys: Mapping[str, Any] = {}) -
         )
     parts = [config] if isinstance(config, str) and config else []
     for name, value in [*(config.items() if isinstance(config, Mapping) else ()), *keys.items()]:
-        value = int(value) if isinstance(value, (bool, np.bool_)) else value
-        value = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-        parts.append(f"{name}={urllib.parse.quote(as_bytes(str(value)), safe=',.+-_/:')}")
+        value = value.tolist() if isinstance(value, np.ndarray) else value
+        several = value if isinstance(value, (list, tuple)) else [value]
+        text = ",".join(str(int(v) if isinstance(v, (bool, np.bool_)) else v) for v in several)
+        parts.append(f"{name}={urllib.parse.quote(as_bytes(text), safe=',.+-_/:')}")
     return "&".join(parts)
 
 

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping, Sequence
+import numbers
+from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from . import ref
-from ._arrays import count, shape_text
+from ._arrays import count, counts, shape_text
 from ._errors import SeqmixError
 
 
@@ -28,7 +29,8 @@ def _sizes(mechanism: ref.Mechanism, length: int, given: Mapping[str, Any]) -> d
     if any(a.name == "cu" for a in mechanism._active(params)):  # packed: one sequence would try nothing
         params.setdefault("N", 3)
     if "L" in mechanism.params and "L" not in given:
-        step = math.lcm(*(int(params[n]) for n in ("n_bins", "C") if n in params))
+        steps = (params[n] for n in ("n_bins", "C") if isinstance(params.get(n), numbers.Integral))
+        step = math.lcm(*map(int, steps)) or 1  # (0: the library says that it is not allowed)
         params["L"] = -(-length // step) * step
     return params
 
@@ -46,13 +48,14 @@ def draw(
     float32, float16 and bfloat16. Every size that is not given is that of the mechanism's first case in the
     set. batch: leading dimensions of what each sequence has its own of.
     optional: names of the optional inputs that are wanted; True: all, False: none."""
-    m = getattr(ref, mechanism)
+    m = ref._named(mechanism)
     if optional is not True and optional:
         _are_optional(m, optional)
-    for name in params:
-        if name not in m.params and (name in m.inputs or name == "dy"):
-            raise SeqmixError(f"{name} is an input of {m.name}, which is drawn; parameters are {', '.join(m.params)}")
-    batch = tuple(count(n, "batch") for n in batch)
+    params = {ref._plain_name(n): v for n, v in params.items()}
+    for name in params.keys() - m.params.keys():
+        why = f"is an input of {m.name}, which is drawn" if name in m.inputs or name == "dy" else f"is no parameter of {m.name}"
+        raise SeqmixError(f"{name} {why}; parameters are {', '.join(m.params)}")
+    batch, seed = counts(batch, "batch"), count(seed, "seed")
     if 0 in batch:
         raise SeqmixError(f"batch is {shape_text(batch)}: it has no sequences")
     if count(length, "length") < 1:
@@ -76,8 +79,9 @@ def draw(
 def _are_optional(m: ref.Mechanism, names: Sequence[str]) -> None:
     """Each a name of an optional input: another one would be left out in silence."""
     known = [a.name for a in m._arrays if a.kind == "input" and a.optional and a.name != "dy"]
-    for name in [names] if isinstance(names, str) else names:
-        if isinstance(names, str) or name not in known:
+    several = isinstance(names, Iterable) and not isinstance(names, str)
+    for name in names if several else [names]:
+        if not several or name not in known:
             raise SeqmixError(
                 f"optional is {names!r:.60}; a list of names is needed, of {', '.join(known) or 'none'}:"
                 f" {m.name}'s optional inputs"

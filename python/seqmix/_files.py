@@ -29,8 +29,9 @@ def write_whole(path: Path, data: bytes) -> None:
         else:
             with open(target, "wb") as file:
                 file.write(data)
-    except OSError as problem:
-        raise SeqmixError(f"{path} cannot be written: {problem.strerror}") from None
+    except (OSError, ValueError) as problem:  # (ValueError: a name that no file can have)
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise SeqmixError(f"{path} cannot be written: {why}") from None
 
 
 def _replace(target: Path, old: os.stat_result | None, data: bytes) -> None:

@@ -27,8 +27,9 @@ def output(*arguments: str, least: int = 0) -> str:
         raise SeqmixError("the program seqmix is not in the package for Pyodide, where no program can be started")
     try:
         done = subprocess.run([PROGRAM, *arguments], capture_output=True, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise SeqmixError(f"{PROGRAM} cannot be started: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # (ValueError: a character 0)
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SeqmixError(f"{PROGRAM} cannot be started: {why}") from None
     if not 0 <= done.returncode <= least:
         raise SeqmixError(done.stderr.strip().removeprefix("seqmix: ") or f"{PROGRAM} died")
     return done.stdout

@@ -2,7 +2,7 @@
 ones, neighbours in a batch and its order, pieces, single rows, padding. The reference is the layer itself."""
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 import numpy as np
 
@@ -24,7 +24,8 @@ NAMES = {
 
 def wanted(bits: Any) -> list[str]:
     """The names of a claim, in order; True: all."""
-    names = list(NAMES) if bits is True else [bits] if isinstance(bits, str) else list(bits or ())
+    several = isinstance(bits, Iterable) and not isinstance(bits, str)
+    names = list(NAMES) if bits is True else list(bits) if several else [bits] if bits else []
     for name in names:
         if name not in NAMES:
             raise SeqmixError(f"bits has {name!r:.40}; it may have {', '.join(NAMES)}; or be True, for all of them")

@@ -1,7 +1,6 @@
 """How near is near enough: the tolerances of docs/ORACLE.md, and errors in their units."""
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -22,7 +21,6 @@ _SAME = {
 }
 
 
-@functools.lru_cache(maxsize=None)
 def tolerances() -> dict[str, float]:
     """Of each format, what is allowed relative to the scale: {"f64": 1e-12, "f32": 2e-05, "f16": 2**-8,
     "bf16": 2**-5}."""

@@ -48,7 +48,9 @@ def results(folder: str | os.PathLike[str], curves: bool = False) -> DataFrame:
     with tempfile.TemporaryDirectory() as place:
         # Ends with 1 where files were left out.
         more = ["--curves"] if curves else []
-        output("collect", os.fspath(folder), "--out", place, *more, least=1)
+        where = os.fsdecode(folder)
+        where = os.path.join(os.curdir, where) if where.startswith("-") else where  # (no option)
+        output("collect", where, "--out", place, *more, least=1)
         if curves:
             return pandas.read_csv(os.path.join(place, "curves.csv"), dtype={"name": str})
         with open(os.path.join(place, "results.jsonl"), encoding="utf-8") as file:
@@ -56,5 +58,7 @@ def results(folder: str | os.PathLike[str], curves: bool = False) -> DataFrame:
         with open(os.path.join(place, "machines.csv"), encoding="utf-8", newline="") as file:
             machines = {row.pop("name"): row for row in csv.DictReader(file)}
     for row in rows:
-        row.update({key: _number(value) for key, value in machines[row["name"]].items() if key not in row})
+        more = {key: value for key, value in machines[row["name"]].items() if key not in row}
+        # (A host or a build may be called 12e4, which is no number.)
+        row.update({key: value if key in ("host", "isa", "build") else _number(value) for key, value in more.items()})
     return pandas.DataFrame(rows)

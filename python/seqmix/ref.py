@@ -13,7 +13,6 @@ from __future__ import annotations
 import collections
 import inspect
 import json
-import keyword
 import math
 import numbers
 import os
@@ -24,7 +23,7 @@ import numpy as np
 
 from . import _arrays, _native
 from ._arrays import shape_text
-from ._case import LAYOUTS, _Array, _Case, _Heads, _default, _heads, _join, _python_name, _shared, _split, _turned
+from ._case import LAYOUTS, _Array, _Case, _Heads, _default, _heads, _join, _plain_name, _python_name, _shared, _split, _turned
 from ._errors import SeqmixError
 
 __all__ = ["Mechanism", "names"]
@@ -55,6 +54,9 @@ class Mechanism:
         self.__doc__ = self._document()
         self.__signature__ = self._signature()
         self._result = collections.namedtuple(f"{self.name}_result", self.outputs)  # type: ignore[misc]
+
+    def __reduce__(self) -> Any:
+        return _named, (self.name,)
 
     def __repr__(self) -> str:
         return f"seqmix.ref.{self.name}{self.__signature__}"
@@ -151,7 +153,7 @@ class Mechanism:
             )
         values = dict(zip(self.inputs, args))
         for name, value in given.items():
-            name = name[:-1] if keyword.iskeyword(name[:-1]) else name
+            name = _plain_name(name)
             if name in values:
                 raise SeqmixError(f"{self.name}: {name} is given twice")
             if name not in self.inputs and name not in self.params and name != "dy" and not (name == "cu" and self._packs):
@@ -304,6 +306,9 @@ class Mechanism:
     ) -> tuple[dict, dict]:
         """Each sequence alone; rows one after another again, states side by side, gradients of weights summed."""
         rows = {n for n in given if n == "dy" or n not in states and self._rows(n)}
+        for name in rows | given.keys() & states:
+            if not given[name].ndim:
+                raise SeqmixError(f"{self.name}: {name} is one number; beside cu an array is needed")
         long = {len(given[n]) for n in rows}
         if cu.ndim != 1 or len(cu) < 2 or cu[0] or (np.diff(cu) < 1).any() or long != {int(cu[-1])}:
             raise SeqmixError(
@@ -380,6 +385,16 @@ class Mechanism:
         return lambda *inputs, **more: self.value_and_grad(*inputs, dy=dy, **more)[1]
 
 
+def _named(name: Any) -> Mechanism:
+    """Of the judges' arguments: the mechanism of that name, or one itself."""
+    if isinstance(name, Mechanism):
+        return name
+    found = _mechanisms()
+    if not isinstance(name, str) or not (name in found or f"{name}_attention" in found):
+        raise SeqmixError(f"mechanism is {name!r:.60}; it must be one of {', '.join(found)}")
+    return found.get(name) or found[f"{name}_attention"]
+
+
 @_native.once
 def _tables() -> dict[str, Any]:
     return json.loads(_native.oracle().smx_oracle_tables())
@@ -399,6 +414,8 @@ def __getattr__(name: str) -> Mechanism:
     found = _mechanisms()
     if name in found or f"{name}_attention" in found:
         return found.get(name) or found[f"{name}_attention"]
+    if name.endswith("_result") and name[:-7] in found:  # a result's class, for pickle
+        return found[name[:-7]]._result  # type: ignore[return-value]
     raise AttributeError(f"seqmix.ref has no mechanism {name}; it has {', '.join(found)}")
 
 

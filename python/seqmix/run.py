@@ -132,8 +132,9 @@ class Run:
         if isinstance(source, (str, os.PathLike)):
             try:
                 source = Path(source).read_bytes()
-            except OSError as problem:
-                raise SeqmixError(f"{os.fspath(source)} cannot be read: {problem.strerror}") from None
+            except (OSError, ValueError) as problem:  # (ValueError: a name that no file can have)
+                why = problem.strerror if isinstance(problem, OSError) else problem
+                raise SeqmixError(f"{os.fspath(source)} cannot be read: {why}") from None
         if not isinstance(source, (bytes, bytearray, memoryview)):
             raise SeqmixError(f"the checkpoint is {source!r:.60}; it must be a path or bytes")
         data = bytes(source)
@@ -279,7 +280,7 @@ class Run:
                 f"inputs has the shape {shape_text(x.shape)}, targets {shape_text(y.shape)}; as many of both"
                 " are needed, at least one"
             )
-        size, random = self.form.sequences, np.random.default_rng(int(self.values["seed"]))
+        size, random = self.form.sequences, np.random.default_rng(int(float(self.values["seed"])))
         while True:
             order = random.permutation(len(x))
             for first in range(0, len(x), size):

@@ -121,7 +121,10 @@ class State:
 
     def generate(self, n: int, **how: Any) -> Iterator[np.ndarray]:
         """n tokens of each sequence, int32 [B] at a time, each drawn (see draw) and read in turn."""
-        for _ in range(_arrays.count(n, "n")):
+        return self._generate(_arrays.count(n, "n"), how)
+
+    def _generate(self, n: int, how: dict[str, Any]) -> Iterator[np.ndarray]:
+        for _ in range(n):
             tokens = self.draw(**how)
             self.push(tokens[:, None])
             yield tokens

@@ -8,10 +8,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Iterable, Mapping
 
+import numpy as np
+
+from . import _arrays
 from ._config import config_text, config_values
 from ._errors import SeqmixError
 from ._memory import LOOK
 from .run import Run, _bar
+
+
+def _several(value: Any) -> Any:
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    return value if isinstance(value, (list, tuple, range)) else [value]
 
 
 def sweep(
@@ -31,8 +39,12 @@ def sweep(
     digest, seconds. Every combination is looked at before the first is trained: a SeqmixError says which does
         not fit.
     """
-    seeds = range(1, seeds + 1) if isinstance(seeds, int) else list(seeds)
-    lists = [v if isinstance(v, (list, tuple, range)) else [v] for v in values.values()]
+    if "seed" in values:
+        raise SeqmixError(f"seed is {values['seed']!r:.40}; sweep takes seeds, a number or a list of them")
+    seeds = list(seeds) if isinstance(seeds, Iterable) else range(1, _arrays.count(seeds, "seeds") + 1)
+    count = _arrays.count(count, "count")
+    workers = _arrays.count(workers, "workers") if workers is not None else 0
+    lists = [_several(v) for v in values.values()]
     points = [
         {**dict(zip(values, point)), "seed": seed} for point in itertools.product(*lists) for seed in seeds
     ]

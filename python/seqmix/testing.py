@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from . import _plan, ref
 from ._arrays import count, real
-from ._draws import draw
+from ._draws import _are_optional, draw
 from ._errors import SeqmixError
 from ._formats import FORMATS, inputs_only
 from ._judged import Judged
@@ -80,7 +80,7 @@ def check_layer(
     Returns a Report, or raises AssertionError with it: which arrays are past tolerance, where, and what kind
         of fault it looks
     like. In bfloat16 and float16 a small wrong term can hide: judge the formula in float32 first."""
-    m = getattr(ref, mechanism)
+    m, params = ref._named(mechanism), {ref._plain_name(n): v for n, v in params.items()}
     form = inputs_only(dtype) or format_of(dtype)
     if arrays not in (None, "torch", "numpy"):
         raise SeqmixError(f"arrays is {arrays!r:.40}; it must be 'torch' or 'numpy'")
@@ -92,14 +92,18 @@ def check_layer(
     if layout not in ref.LAYOUTS or layout != "bld" and not m.has_heads:
         allowed = "'bld', 'bhld' or 'blhd'" if m.has_heads else f"'bld': {m.name} has no q, k, v"
         raise SeqmixError(f"layout is {layout!r:.40}; it must be {allowed}")
+    budget, time_limit = real(budget, "budget"), real(time_limit, "time_limit")
     for name, value in (("budget", budget), ("time_limit", time_limit)):
-        if not 0 < real(value, name) < 1e6:
+        if not 0 < value < 1e6:
             raise SeqmixError(f"{name} is {value:g}; above 0 to a million seconds are allowed")
+    seed = count(seed, "seed")
     held = FORMATS[form].held
     arrays_of = Numpy(held) if by_numpy else Torch(held, device)
     layer = Layer(function, m, arrays_of, backward, time_limit, layout == "blhd")
     _takes_what_there_is(layer, m, params)
-    if optional is None:
+    if optional is not None:
+        _are_optional(m, optional)
+    else:
         optional = [a for a in dict.fromkeys(a.name for a in m._arrays if a.optional) if a in layer.accepts]
     judged = Judged(layer, form, "bhld" if layout == "blhd" else layout, optional, gradients, params)
     claimed = wanted(bits)
