@@ -73,7 +73,7 @@ export const QUOTES = [
     {
         table: 'las-table-4-digits',
         says: (of) =>
-            `Of LaS's parts ([LaS] Table 4) the order is another than printed (there on CIFAR-10): on digits ALiBi (${of('ALiBi')}) is ahead of LaS's decay (${of('L: decay alone')}) and of LaS (${of('LaS')}).`,
+            `LaS's parts ([LaS] Table 4) come in another order than printed (for CIFAR-10): on digits ALiBi (${of('ALiBi')}) is ahead of LaS's decay (${of('L: decay alone')}) and of LaS (${of('LaS')}).`,
         holds: (row) => ['L: decay alone', 'LaS'].every((name) => above(row('ALiBi'), row(name))),
     },
     {
