@@ -169,8 +169,8 @@ export const { openEditor } = module;`;
 const oneFile: Plugin = {
     name: 'one-file',
     enforce: 'post',
-    // The font is in the styles alone.
-    transformIndexHtml: { order: 'pre', handler: (html) => html.replace(/<link\s+rel="preload"[^>]*>/, '') },
+    // The font is in the styles alone, the engine in the script.
+    transformIndexHtml: { order: 'pre', handler: (html) => html.replace(/<link\s+rel="preload"[^>]*>/g, '') },
     generateBundle: {
         order: 'post',
         handler(_, bundle) {

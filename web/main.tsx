@@ -17,16 +17,16 @@ import scalar from '../build/wasm/seqmix-scalar.wasm?url';
 import { load } from '../wasm/loader/seqmix.ts';
 import { restoreFiles } from './state/views/mnist.ts';
 import { watchSession } from './state/session.ts';
-import { inspect, start } from './state/start.ts';
+import { inspect, start, viewAsked } from './state/start.ts';
 import { restoreText } from './state/views/own_text.ts';
 import { view } from './state/page.ts';
-import { readAddress } from './state/url.ts';
+import { startEarly } from './training/pool.ts';
 import { applyTheme } from './core/theme.ts';
 import { App } from './views/frame/app.tsx';
 import { FIRST_VIEW } from './views/list.ts';
 import { Broken } from './views/frame/notice.tsx';
 import { listen } from './views/frame/shortcuts.tsx';
-import { fetchFirst } from './views/frame/switcher.tsx';
+import { fetchAhead } from './views/frame/switcher.tsx';
 import { listenForTables } from './views/experiment/table_part.tsx';
 
 /** Keep the page's files, so that it opens without a network next time; later, when the first view has its
@@ -46,10 +46,10 @@ const root = document.getElementById('app')!;
 try {
     const base = document.baseURI;
     const engine = load({ wasm: new URL(wasm, base), scalar: new URL(scalar, base) });
-    const { view: asked } = readAddress(location.hash).view;
-    if (asked === FIRST_VIEW && location.hash.length > 1) void fetchFirst(); // beside the engine
+    startEarly(); // beside the engine, as the view is fetched
+    void fetchAhead(viewAsked());
     start(await engine);
-    if (view.value.view === FIRST_VIEW) await fetchFirst();
+    if (view.value.view === FIRST_VIEW) await fetchAhead(FIRST_VIEW);
     Object.assign(globalThis, { seqmix: inspect });
     render(<App />, root);
     listen();

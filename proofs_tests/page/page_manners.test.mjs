@@ -547,6 +547,20 @@ onPage(
             /^invert\(1\)/,
             'what was painted for the dark',
         );
+        // Paper is not a window: nothing is drawn anew for it. The whole chart stays, to its last step.
+        const [chart, canvas] = await page.evaluate(() => {
+            const chart = document.querySelector('.chart');
+            const wrap = chart.querySelector('.u-wrap');
+            for (const one of [wrap, wrap.parentElement]) one.style.width = '1500px';
+            wrap.style.height = '400px';
+            const sides = (one) => [one.clientWidth, one.clientHeight];
+            return [sides(chart), sides(chart.querySelector('canvas'))];
+        });
+        assert.ok(canvas[0] > 100 && canvas[1] > 50, `${canvas}`);
+        assert.ok(canvas[0] <= chart[0] && canvas[1] <= chart[1], `${canvas} in ${chart}`);
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar!view=papers'));
+        await page.waitForSelector('.reruns');
+        assert.ok((await shown(page, '.contradicted button')).length > 0, 'a list of buttons is read, too');
     },
 );
 

@@ -3,7 +3,7 @@
 
 const PAINT = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'vector-effect'];
 const WORDS = ['font-size', 'font-family', 'font-weight', 'font-style', 'text-anchor', 'dominant-baseline'];
-const LEFT_OUT = '.unseen, select, button, input, progress';
+const LEFT_OUT = '.unseen, .map .read, select, button, input, progress';
 const MARGIN = 16;
 
 const escaped = (text: string) =>
@@ -23,8 +23,8 @@ function styled(source: Element): Element {
 }
 
 /** The words of a text node, one run for each line that they take. */
-function lines(node: Text): { text: string; left: number; baseline: number }[] {
-    const found: { text: string; left: number; baseline: number; top: number }[] = [];
+function lines(node: Text): { text: string; left: number; right: number; baseline: number }[] {
+    const found: { text: string; left: number; right: number; baseline: number; top: number }[] = [];
     const range = document.createRange();
     for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
         range.setStart(node, index);
@@ -32,11 +32,14 @@ function lines(node: Text): { text: string; left: number; baseline: number }[] {
         const box = range.getBoundingClientRect();
         const last = found.at(-1);
         if (!box.width) continue;
-        if (last?.top === box.top) last.text += ` ${word}`;
-        else
+        if (last?.top === box.top) {
+            last.text += ` ${word}`;
+            last.right = box.right;
+        } else
             found.push({
                 text: word,
                 left: box.left,
+                right: box.right,
                 top: box.top,
                 baseline: box.bottom - 0.22 * box.height,
             });
@@ -53,9 +56,11 @@ export function pictureOf(host: Element): string {
     const place = (box: DOMRect) =>
         `x="${x(box.left)}" y="${y(box.top)}" width="${box.width.toFixed(1)}" height="${box.height.toFixed(1)}"`;
     const words = (node: Text, style: CSSStyleDeclaration) => {
-        for (const { text, left, baseline } of lines(node))
+        // (As wide as here, where the picture's reader lacks the page's font.)
+        for (const { text, left, right, baseline } of lines(node))
             parts.push(
-                `<text x="${x(left)}" y="${y(baseline)}" fill="${style.color}" font-size="${style.fontSize}" ` +
+                `<text x="${x(left)}" y="${y(baseline)}" textLength="${(right - left).toFixed(1)}" ` +
+                    `lengthAdjust="spacingAndGlyphs" fill="${style.color}" font-size="${style.fontSize}" ` +
                     `font-weight="${style.fontWeight}" font-family="${escaped(style.fontFamily)}">${escaped(text)}</text>`,
             );
     };
@@ -75,7 +80,7 @@ export function pictureOf(host: Element): string {
             parts.push(`<rect ${place(filled)} fill="${style.color}"/>`);
         } else if (element instanceof HTMLCanvasElement)
             parts.push(
-                `<image ${place(box)} preserveAspectRatio="none" style="image-rendering:pixelated" href="${element.toDataURL()}"/>`,
+                `<image ${place(box)} preserveAspectRatio="none" style="image-rendering:${style.imageRendering}" href="${element.toDataURL()}"/>`,
             );
         else if (element instanceof SVGSVGElement) {
             const copy = styled(element);

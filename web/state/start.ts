@@ -76,6 +76,11 @@ export function dismiss(): void {
     remember('replace');
 }
 
+/** The view that the page will open with: the address's, on a first visit the story. */
+export const viewAsked = (): string =>
+    location.hash.length > 1 || remembered('front') === VIEW.view
+        ? readAddress(location.hash).view.view
+        : 'start';
 /** Begin: the address's setup, or on a first visit the lesson, which starts by itself. */
 export function start(loaded: Lab): void {
     connect(loaded, new Pool(loaded, listener));
@@ -108,7 +113,7 @@ export function start(loaded: Lab): void {
         }
     });
     if (first) {
-        if (remembered('front') !== 'experiment') view.value = { ...view.value, view: 'start' };
+        view.value = { ...view.value, view: viewAsked() };
         remember('replace');
         // The lesson starts by itself, once it is to be seen.
         const stop = effect(() => {

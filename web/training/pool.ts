@@ -38,6 +38,14 @@ interface Seat {
     ids: Set<number>;
 }
 
+let early: Worker | null = null;
+/** Begin to start the first worker, before there is an engine for it. (Where it cannot be, a later one is
+ * heard to say so.) */
+export function startEarly(): void {
+    early = spawnTrainer();
+    early.onerror = () => (early = null);
+}
+
 export class Pool {
     readonly #lab: Lab;
     readonly #listener: Listener;
@@ -56,7 +64,8 @@ export class Pool {
     }
 
     #spawn(): Seat {
-        const worker = spawnTrainer();
+        const worker = early ?? spawnTrainer();
+        early = null;
         const host = Comlink.wrap<Host>(worker);
         const seat: Seat = { worker, host, ids: new Set(), ready: Promise.resolve() };
         const lost = (message: string) => {
@@ -85,12 +94,13 @@ export class Pool {
         const lock = navigator.locks ? `seqmix worker ${crypto.randomUUID()}` : '';
         const watch = () =>
             lock && void navigator.locks.request(lock, () => lost('it ended without a message'));
+        // (It does what it is told in that order: no answer is waited for before the next is asked.)
         seat.ready = host
             .init(this.#lab.module, whole, tell, lock, shared && Comlink.proxy(shared))
-            .then(watch)
-            .then(() => host.files(this.#files))
-            .then(() => host.tryLengths(this.#lengths))
-            .then(() => host.pace(this.#pace));
+            .then(watch);
+        void host.files(this.#files);
+        void host.tryLengths(this.#lengths);
+        void host.pace(this.#pace);
         this.#seats.push(seat);
         return seat;
     }
@@ -98,7 +108,7 @@ export class Pool {
     #shareCores(): void {
         const busy = this.#seats.filter(({ ids }) => ids.size > 0).length;
         const threads = Math.max(1, Math.floor(this.cores / Math.max(1, busy)));
-        for (const { ready, host } of this.#seats) void ready.then(() => host.threads(threads));
+        for (const { host } of this.#seats) void host.threads(threads);
     }
     #seat(id: number): Seat | undefined {
         return this.#seats.find(({ ids }) => ids.has(id));
@@ -127,12 +137,11 @@ export class Pool {
         const seat = !least || (least.ids.size > 0 && seats.length < most) ? this.#spawn() : least;
         seat.ids.add(id);
         this.#shareCores();
-        await seat.ready;
         // A file that it lacked may have come after it was asked for and before the answer is here.
         let opened, files;
         do {
             files = this.#files;
-            opened = await make(seat.host);
+            [opened] = await Promise.all([make(seat.host), seat.ready]);
         } while ('problem' in opened && files !== this.#files && seat.ids.has(id));
         if ('problem' in opened) {
             seat.ids.delete(id);
@@ -210,9 +219,7 @@ export class Pool {
     }
     /** What is in a table, read in a worker. */
     async table(bytes: Uint8Array): Promise<TableSummary | { problem: Problem }> {
-        const seat = this.#seats[0] ?? this.#spawn();
-        await seat.ready;
-        return seat.host.table(bytes);
+        return (this.#seats[0] ?? this.#spawn()).host.table(bytes);
     }
     async save(id: number): Promise<Uint8Array | null> {
         return (await this.#seat(id)?.host.save(id)) ?? null;

@@ -436,6 +436,9 @@ onPage(
             /^<svg.*>kernel of the state space<.*<image [^>]*href="data:image\/png.*32 × 64.*<\/svg>$/s,
         );
         assert.equal(String.fromCharCode(...png), 'PNG');
+        // Words are as wide as on the page, whatever font the picture's reader has.
+        const texts = svg.match(/<text [^>]*>/g);
+        assert.ok(texts.length && texts.every((one) => /textLength="[1-9]/.test(one)), svg.slice(0, 900));
     },
 );
 

@@ -14,11 +14,14 @@ import { attempt } from '../roster.ts';
 import { changedAll, runsOf } from '../setup.ts';
 
 const KEY = 'seqmix.table';
+/** What the browser keeps: the file as it was handed over (an earlier page kept its bytes). */
 interface Kept {
     readonly name: string;
-    readonly bytes: Uint8Array<ArrayBuffer>;
+    readonly bytes: Blob | Uint8Array<ArrayBuffer>;
 }
-interface Table extends Kept {
+interface Table {
+    readonly name: string;
+    readonly bytes: Uint8Array;
     readonly summary: TableSummary;
 }
 
@@ -27,7 +30,7 @@ export const heldTable = signal<Table | null>(null);
 function refuse(message: string): void {
     trouble.value = { from: 'control', problem: { message, key: '', value: '', allowed: '' } };
 }
-const provide = (table: Kept): void => provideFiles('table', new Map([[table.name, table.bytes]]));
+const provide = (table: Table): void => provideFiles('table', new Map([[table.name, table.bytes]]));
 
 /** Take a CSV or TSV, plain or gzip: two runs are made ready that predict its last column. Where it cannot
  * be, that is said above the page and nothing changes. */
@@ -66,7 +69,7 @@ export async function takeTable(file: File): Promise<void> {
         }
         remember('push');
         // (A browser that keeps nothing asks again after a reload.)
-        await set(KEY, { name, bytes }).catch(() => {});
+        await set(KEY, { name, bytes: file }).catch(() => {});
         said.value = `${name} was taken: ${summary.rows} rows.`;
     } catch (error) {
         refuse(`${file.name} cannot be read: ${(error as Error).message}`);
@@ -88,11 +91,14 @@ export function forgetTable(): void {
 }
 /** What an earlier visit handed over. */
 export async function restoreTable(): Promise<void> {
+    if (heldTable.value) return; // nothing is read back that was just kept
     const kept = await get<Kept>(KEY).catch(() => undefined);
     if (!kept || heldTable.value) return;
-    const summary = await pool().table(kept.bytes);
+    const bytes = await unpacked(new Blob([kept.bytes]));
+    const summary = await pool().table(bytes);
     if (isProblem(summary)) return;
-    provide(kept);
-    heldTable.value = { ...kept, summary };
+    const table = { name: kept.name, bytes, summary };
+    provide(table);
+    heldTable.value = table;
     retryFailed();
 }

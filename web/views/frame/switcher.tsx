@@ -27,8 +27,11 @@ async function fetchView({ id, title, load }: ViewEntry): Promise<void> {
     }
 }
 
-/** The view that most addresses open, to be there when the page is drawn. */
-export const fetchFirst = (): Promise<void> => fetchView(VIEWS.find(({ id }) => id === FIRST_VIEW)!);
+/** A view that will be open, to be there when the page is drawn. */
+export const fetchAhead = async (asked: string): Promise<void> => {
+    const entry = VIEWS.find(({ id }) => id === asked);
+    if (entry) await fetchView(entry);
+};
 
 /** A link to a view. */
 function ViewLink({ id, name, current }: { id: string; name: string; current: 'page' | 'true' | undefined }) {
