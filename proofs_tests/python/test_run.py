@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import types
+import urllib.parse
 import warnings
 import weakref
 import webbrowser
@@ -255,6 +256,7 @@ def test_what_was_looked_at_is_a_copy(tmp_path):
         subprocess.run([PROGRAM, "data", run.config, "--first", "5", "--count", "1", "--stream", stream, "--out", tmp_path], check=True)
         assert np.array_equal(run.look(5, stream).tokens, np.load(tmp_path / "tokens.npy")[0])
     assert not np.array_equal(run.look(5, "train").tokens, sample.tokens)
+    assert len(run.look(5, length=48).tokens) == 48 and len(sample.tokens) == 32
     again = run.predict(sample.tokens)
     assert np.array_equal(run.tensors["block0.mixer.map"], kept)
     assert np.array_equal(again.predicted[sample.targets >= 0], sample.predicted[sample.targets >= 0])
@@ -285,6 +287,20 @@ def test_data_of_ones_own():
     third = seqmix.Run(config, seed=1.0)
     third.fit((x, targets), steps=2)
     assert np.array_equal(third.losses, run.losses[:2])
+    third = seqmix.Run.load(third.save(), steps=5)
+    assert third.fit((x, targets)).step == 5  # what is left of the config's
+    # Each pass has each row once, in an order of its own and of the seed.
+    passes = [b for _, b in zip(range(26), run._shuffled(np.arange(200), np.arange(200)))]
+    assert [len(b) for b, _ in passes] == [*[16] * 12, 8] * 2 and all(np.array_equal(*b) for b in passes)
+    first, second = (np.concatenate([b for b, _ in passes[i : i + 13]]).tolist() for i in (0, 13))
+    assert sorted(first) == sorted(second) == list(range(200)) and first != second
+    assert next(seqmix.Run(config, seed=2)._shuffled(x, targets))[1].tobytes() != next(run._shuffled(x, targets))[1].tobytes()
+    raw = seqmix.Run(config)  # rows are targets, columns answers
+    raw.evaluate_on(x[:16], targets[:16])
+    counted = np.zeros((2, 2), np.uint64)
+    for row, target in zip(x[:16], targets):
+        counted[target, raw.predict(row).predicted[0]] += 1
+    assert np.array_equal(raw.confusion, counted) and (counted != counted.T).any()
     other.fit([(x[:5], targets[:5])] * 3)
     assert other.metrics.step == 123
     batches = iter([(x[i : i + 4], targets[i : i + 4]) for i in range(5)])
@@ -446,6 +462,7 @@ def test_sweep(monkeypatch):
     one = seqmix.sweep(config, seeds=2, count=20, workers=1, filter=[1, 3], norm="rms")
     four = seqmix.sweep(config, seeds=2, count=20, workers=4, filter=[1, 3], norm="rms")
     assert [{**r, "seconds": 0} for r in one] == [{**r, "seconds": 0} for r in four]
+    assert {r["targets"] for r in one} == {20 * 4}
     assert [(r["filter"], r["seed"]) for r in one] == [(1, 1), (1, 2), (3, 1), (3, 2)]
     assert one[3]["digest"] == program("train", f"{config}&norm=rms&filter=3&seed=2", "--json")[-1]["digest"]
     two = seqmix.sweep(config, seeds=np.int64(2), count=20, filter=np.array([1, 3]), norm="rms")
@@ -549,6 +566,11 @@ def test_configs():
     )
     for given, text in ((np.array([0.5, 1.0]), "0.5,1"), ([True, False], "1,0"), ((0, 1.5), "0,1.5")):
         assert seqmix.Run("mixer=las&task=mqar&heads=2", alphas=given).values["alphas"].replace(".0", "") == text
+    spiked = "y = x @ w # \xe9~&=%+</script>"
+    for how in (dict(eq=spiked), {"config": f"mixer=equations&eq={urllib.parse.quote(spiked).replace('~', '%7E')}"}):
+        again = seqmix.Run(seqmix.Run(**{"config": "mixer=equations", **how}).config)
+        assert again.values["eq"] == spiked
+    assert config_values("mixer=equations&eq=y = x @ w # \xe9")[0]["eq"].endswith("\xe9")
     text = "k = conv(x @ w_k, filter_k)\ny = attention(x @ w_q, k, x @ w_v) @ w_o"
     assert seqmix.Run("mixer=equations&task=mqar", eq=text).values["eq"] == text
     with pytest.raises(seqmix.SeqmixError, match="mixer must be one of") as error:
@@ -570,6 +592,8 @@ def test_equations_and_what_is_known_of_them():
     report = own.check()
     assert report["passes"] and report["causal"] and report["weights"] > 0
     assert {"y", "x", "w_q"} <= {row["name"] for row in report["rows"]}
+    wrong = seqmix.Run(f"mixer=equations&{SMALL}", eq="y = x @ w * 1e30").check()  # is told, not raised
+    assert not wrong["passes"] and not wrong["stable"]
     ahead = seqmix.Run(f"mixer=equations&{SMALL}", eq="u = x @ w\ny = conv(u, f[3], future=1)").check()
     assert (ahead["causal"], ahead["ahead"], ahead["ahead_line"]) == (False, 1, 2)
     with pytest.raises(seqmix.SeqmixError, match="cannot say this of mixer=hyena"):
@@ -633,16 +657,24 @@ def test_where_the_page_opens(tmp_path, monkeypatch):
     page = re.fullmatch(
         r"<script>location.replace\(URL.createObjectURL\(new Blob\(\[(.*)\], .*</script>", source
     )
+    assert source.count("</script>") == 1
     assert json.loads(page[1]) == (tmp_path / "b.html").read_text("utf-8")
 
 
-def test_the_page(tmp_path):
+def test_the_page(tmp_path, monkeypatch):
     run = small(steps=77)
     if not (Path(seqmix.__file__).parent / "page/seqmix.html").exists():
         with pytest.raises(seqmix.SeqmixError, match="without the page"):
             seqmix.view(run, tmp_path / "a.html", show=False)
         pytest.skip("the wheel was built without the page")
+    opened, raw = [], (Path(seqmix.__file__).parent / "page/seqmix.html").read_text("utf-8")
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.chdir(tmp_path)
+    assert not seqmix.view("mixer=cat", show=False).is_relative_to(tmp_path) and not list(tmp_path.iterdir())
+    spiked = seqmix.view("mixer=equations&eq=y = x @ w # </script>", tmp_path / "b.html", show=False)
+    assert spiked.read_text("utf-8").count("</script>") == raw.count("</script>") + 1
     text = seqmix.view([run, small(steps=78)], tmp_path / "a.html", show=False).read_text()
+    assert not opened
     address = json.loads(re.search(r'location\.replace\((".*?")\)', text)[1])
     assert [v["steps"] for v in config_values(address[1:])] == ["77", "78"]
     assert text.index("location.replace") < text.index('<script type="module"')
@@ -658,6 +690,14 @@ def test_a_state_reads_on_and_writes(tmp_path):
     assert np.array_equal(whole, parts) and np.array_equal(state.answers, whole[:, -1])
     run.predict(tokens)
     assert np.array_equal(whole, run.tensors["logits"])
+    two, apart = run.state(2, 32), run.state(1, 32)
+    two.push([tokens[:4], tokens[4:8]]), apart.push(tokens[4:8])
+    assert np.array_equal(two.odds(1), apart.odds()) and not np.array_equal(two.odds(0), two.odds(1))
+    kept, last = apart.answers, apart.answers.tobytes()
+    apart.push(tokens[8:12])
+    assert kept.tobytes() == last != apart.answers.tobytes()  # a copy
+    with pytest.raises(seqmix.SeqmixError, match="rows: allowed are"):
+        run.generate(tokens[:6], 2, most=2**50)
     assert state.form.rows == 32 and state.odds().sum() == pytest.approx(1, abs=1e-6)
     # A copy goes its own way; what was saved goes on as it would have.
     first = run.state(1, 32)

@@ -416,6 +416,8 @@ def test_assert_close():
     ):
         with pytest.raises(AssertionError, match=sentence):
             assert_close(wrong, theirs, dtype)
+    with pytest.raises(AssertionError, match="within f64's"):
+        assert_close([1.0], [1.0 + 1e-9])  # a list is of float64
     tolerances()["f32"] = 1.0  # its caller's own
     assert tolerances()["f32"] == 2e-5
     with pytest.raises(seqmix.SeqmixError, match="dtype is f8"):

@@ -1,10 +1,12 @@
 """Threads, signals and the end of the process: states forgotten anywhere, runs closed inside their own calls,
 Ctrl-C in what takes long."""
+import gc
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,3 +207,51 @@ def test_ctrl_c_ends_a_sweep(monkeypatch):
     config, evaluate, evaluating = f"mixer=gla&{SMALL}&steps=2", seqmix.Run.evaluate, threading.Event()
     monkeypatch.setattr(seqmix.Run, "evaluate", lambda run, n: evaluating.set() or evaluate(run, n))
     assert interrupted(lambda: seqmix.sweep(config, seeds=4, workers=2, count=10**9), evaluating.is_set) < 3
+
+
+def test_how_many_trainings_a_sweep_has_at_once(monkeypatch):
+    config, evaluate, now, most = f"mixer=gla&{SMALL}&steps=1", seqmix.Run.evaluate, [], []
+
+    def counted(run, n):
+        now.append(run)
+        most.append(len(now))
+        time.sleep(0.02)
+        now.pop()
+        return evaluate(run, n)
+
+    monkeypatch.setattr(seqmix.Run, "evaluate", counted)
+    for workers in (1, 3):
+        del most[:]
+        seqmix.sweep(config, seeds=12, workers=workers, count=4)
+        assert max(most) <= workers and (workers == 1 or max(most) > 1), most
+
+
+def test_a_sweep_that_is_ended_trains_no_further():
+    began, runs = threading.Event(), []
+
+    def step(run, n):
+        runs.append(run)
+        began.set()
+        if len(runs) > 1000:
+            raise RuntimeError("nobody ended it")
+        time.sleep(0.01)
+
+    before, seqmix.Run.step = seqmix.Run.step, step
+    try:  # (none of these trainings gets to its end)
+        assert interrupted(lambda: seqmix.sweep(f"mixer=gla&{SMALL}", seeds=4, workers=2), began.is_set) < 3
+    finally:
+        seqmix.Run.step = before
+    assert len({id(run) for run in runs}) <= 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_a_closed_run_gives_its_threads_back():
+    here = lambda: len(list(Path("/proc/self/task").iterdir()))
+    small().close()
+    before = here()
+    run = small(threads=3)
+    assert here() == before + 2
+    run.close()
+    del run
+    gc.collect()
+    assert here() == before

@@ -23,7 +23,8 @@ def config_text(config: str | Mapping[str, Any], keys: Mapping[str, Any] = {}) -
         value = value.tolist() if isinstance(value, np.ndarray) else value
         several = value if isinstance(value, (list, tuple)) else [value]
         text = ",".join(str(int(v) if isinstance(v, (bool, np.bool_)) else v) for v in several)
-        parts.append(f"{name}={urllib.parse.quote(as_bytes(text), safe=',.+-_/:')}")
+        quoted = urllib.parse.quote(as_bytes(text), safe=",.+-_/:").replace("~", "%7E")  # ("~" ends a run)
+        parts.append(f"{name}={quoted}")
     return "&".join(parts)
 
 
