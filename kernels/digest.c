@@ -311,10 +311,14 @@ static void every_case(run *r, const kernel *k) {
 #include "digest_by_hand.h"
 
 // ---- The list, and the hash -----------------------------------------------------------------------------
-static const kernel kernels[] = {
-#define SMX_BY_HAND(own) {.name = #own, .by_hand = run_##own},
-#define SMX_CASES(own, sizes, values, n_values, parts, steps)                                                \
+#define ROW(own, sizes, values, n_values, parts, steps)                                                      \
     {#own, NULL, call_##own, sizes, values, n_values, parts, steps},
+static const kernel kernels[] = {
+#ifndef TWINS_ALONE
+#define SMX_BY_HAND(own) {.name = #own, .by_hand = run_##own},
+#define SMX_CASES ROW
+#endif
+#define SMX_CASES_OF_TWIN ROW
 #include "build/kernels.def"
 };
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };

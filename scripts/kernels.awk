@@ -172,7 +172,7 @@ function cases(head, text,    i, n, words, values, name, list, steps, outcome, g
         sub(/\?.*/, "", name)
         outcome = outcome sprintf(" {OUT, %d, 0, %d, {0}, {0}},", text_at(name), words[i] ~ /\?/ ? text_at(substr(words[i], index(words[i], "?") + 1)) : 0)
     }
-    macros = macros sprintf("SMX_STEPS(%s {0},%s {0})\nSMX_CASES(%s, %s, %d, %d)\n", steps, outcome, head, lists[list], n_parts, n_steps)
+    macros = macros sprintf("SMX_STEPS(%s {0},%s {0})\nSMX_%s(%s, %s, %d, %d)\n", steps, outcome, head in twin ? "CASES_OF_TWIN" : "CASES", head, lists[list], n_parts, n_steps)
     n_parts += gsub(/{/, "{", parts[head]) + gsub(/{/, "{", in_place[head]) + 2
     n_steps += (gsub(/{/, "{", steps) + gsub(/{/, "{", outcome)) / 3 + 2
 }
@@ -342,9 +342,10 @@ END {
         n = split("KERNEL FIELD STRUCT ULP TWIN SIZES SIZE SIZE_OF MAKE CALL PARTS STEPS CASES BY_HAND TEXTS", wanted, " ")
         for (i = 1; i <= n; i++) printf "#ifndef SMX_%s\n#define SMX_%s(...)\n#endif\n", wanted[i], wanted[i]
         print "#ifndef SMX_KERNEL_PUSH\n#define SMX_KERNEL_PUSH SMX_KERNEL\n#endif"
+        print "#ifndef SMX_CASES_OF_TWIN\n#define SMX_CASES_OF_TWIN SMX_CASES\n#endif"
         printf "%s%s%s%sSMX_TEXTS(\"\\000%s\")\n", c, fields, ulp, macros, all_texts
         for (i = 1; i <= n; i++) print "#undef SMX_" wanted[i]
-        print "#undef SMX_KERNEL_PUSH"
+        print "#undef SMX_KERNEL_PUSH\n#undef SMX_CASES_OF_TWIN"
     } else if (make == "marks") {
         printf "%s", table
     } else if (make == "table") {

@@ -13,8 +13,8 @@ import { after, test } from 'node:test';
 
 const version = spawnSync('frama-c', ['-version'], { encoding: 'utf8' });
 const skip = version.status === 0 ? false : 'there is no frama-c';
-// Frama-C is written in OCaml, which looks through a deep stack each time it clears away what is short-lived:
-// with room for 64 MB of that, Eva and WP take a sixth less of a processor.
+// Frama-C is written in OCaml, which scans a deep stack each time it collects short-lived data: with 64 MB
+// for these, Eva took a sixth less processor time on the delta rule's backward pass.
 process.env.OCAMLRUNPARAM ??= 's=8M';
 
 async function run(command, args, options) {
@@ -318,9 +318,8 @@ const rowsOfHeads = [
     ['forward', 'smx_gla_fwd', 'smx_delta_fwd'],
 ];
 const byReference = rowsOfHeads.slice(1).flat();
-// In these WP's own simplifications would take longer than all else: for each condition that a branch tests
-// it computes the whole goal twice more. Without them Z3 gets all that is assumed, and answers within two
-// seconds.
+// In load_keys most of the time was WP simplifying each goal again for every branch condition ("pruning");
+// without that Z3 gets all hypotheses, and answers a goal within two seconds. The other two are as deep.
 const long = ['load_keys', 'load_block', 'softmax_row'];
 const wpOf = (name) => [
     ...(byReference.includes(name) ? ['-wp-model', 'Typed+ref'] : []),

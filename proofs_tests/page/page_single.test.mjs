@@ -50,7 +50,7 @@ test('the single file is no larger than it may be', async () => {
         2_000 + // tokens in reach of a thumb, a race that holds its place; more statements
         2_000 + // what cells wait for, how to build, a theorem and what Eva follows
         10_000 + // rows beside what is proved of their floats; letters for keys; Undo where a run was removed
-        19_000 + // the digests' cases of every kernel, which twins are held to
+        13_000 + // the digests' cases, which twins are held to
         500; // a chart as wide as the paper, words as wide as on the page, a worker that begins early
     assert.ok(size > 200_000 && size < most, `${size} bytes, ${most} at most`);
 });

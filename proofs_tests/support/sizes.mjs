@@ -33,7 +33,7 @@ export const PROOFS =
     1_500 + // the delta rule with another key to erase, and its check in double
     1_500 + // a segment and a block of a state as functions of their own, which gzip packs less well
     3_000 + // rows beside what is proved of their floats: bounds, exact rows, seven kernels' cases
-    13_000; // the digests' cases of every kernel, which twins are held to
+    9_500; // the digests' cases, which twins are held to
 /** What a first visit fetches in all: scripts and styles, and the module. */
 export const FIRST_LOAD = 300_000;
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
